@@ -85,12 +85,12 @@ def test_price(tap, cpu, packages):
     # up. In addition each report reads on every CPU.
     most = (len(packages) * (table.data["seconds"] * 1e6 / resolution + 10) +
             cpus * (table.data["seconds"] + 3))
-    said = ["%d reads, %d looks, %g s" % (
+    details = ["%d reads, %d looks, %g s" % (
         table.data["reads"], table.data["looks"], table.data["seconds"])]
     tap.ok(0 < table.data["reads"] <= most,
-           "no more reads than the resolution allows", said)
+           "no more reads than the resolution allows", details)
     tap.ok(table.data["looks"] > 10 * table.data["reads"],
-           "whatever the scheduler does", said)
+           "whatever the scheduler does", details)
     tap.ok(table.total() == 50000 and table.adds_up(),
            "and the sums are exact", ["%d" % table.total()])
 
@@ -153,7 +153,7 @@ def test_beside_perf(tap, cpu):
     more counters than the box has."""
     events = ["hswep_imc_0/cas_count.rd,thresh=%d/" % n for n in range(1, 5)]
     with tempfile.NamedTemporaryFile("r", encoding="ascii") as counted:
-        done = subprocess.run(
+        result = subprocess.run(
             ["perf", "stat", "-x;", "-a", "-o", counted.name, "-e",
              ",".join(events), UNCORE, "top", "--once", "--json", "-e", EVENT,
              "--", "bash", "-c", task(cpu, 1000, 400, 2000)],
@@ -165,10 +165,10 @@ def test_beside_perf(tap, cpu):
            not [line for line in lines if not 50 < float(line[4]) < 100],
            "perf stat of %d other events beside top: each counts" % len(events),
            ["%s" % lines])
-    tables = [Table(json.loads(line)) for line in done.stdout.splitlines()
+    tables = [Table(json.loads(line)) for line in result.stdout.splitlines()
               if line.startswith("{")]
     tap.ok(len(tables) == 1 and tables[0].total() > 0 and tables[0].adds_up(),
-           "and so does top", [done.stderr, done.stdout[:300]])
+           "and so does top", [result.stderr, result.stdout[:300]])
 
 
 def test_cgroups(tap, cpu):
@@ -205,8 +205,8 @@ def test_cgroups(tap, cpu):
     got = {}
     for row in table.rows:
         if row["command"] in [name for name, _ in tasks]:
-            who = row["command"], row["cgroup"]
-            got[who] = got.get(who, 0) + table.count(row)
+            key = row["command"], row["cgroup"]
+            got[key] = got.get(key, 0) + table.count(row)
     tap.ok(got == tasks or missed,
            "and another run beside it names each task's cgroup, and what it sent",
            ["%s, want %s" % (got, tasks)])
@@ -238,14 +238,14 @@ def test_more_tasks_than_room(tap):
     """40 tasks cause traffic, and --max-tasks allows 4 rows."""
     loop = "for i in $(seq 40); do %s & done; wait" % task(-1, 1000, 5, 1000)
     table = measure(loop, "--max-tasks", "4")
-    said = ["%d rows, merged %d, dropped %d, total %d, other %d" % (
+    details = ["%d rows, merged %d, dropped %d, total %d, other %d" % (
         len(table.rows), table.data["merged"], table.data["dropped"],
         table.total(), table.other())]
-    tap.ok(len(table.rows) <= 4, "no more rows than asked for", said)
+    tap.ok(len(table.rows) <= 4, "no more rows than asked for", details)
     tap.ok(table.data["merged"] + table.data["dropped"] > 30,
-           "the others are counted", said)
+           "the others are counted", details)
     tap.ok(table.total() == 40 * 5000 and table.adds_up(),
-           "and what they caused is not lost", said)
+           "and what they caused is not lost", details)
     # busy and quiet tasks: the quiet ones are merged
     table = measure("%s & for i in $(seq 20); do %s; done; wait" % (
         task(-1, 50000, 30, 5000, "busy"), task(-1, 10, 1, 100, "quiet")),
@@ -313,23 +313,23 @@ def test_metrics(tap, cpu):
     rows = {row["command"]: row["metrics"] for row in sorted(
         tables[0].rows, key=lambda row: row["metrics"]["mem_bw_total"]["value"])
             if row["command"] in ("near", "far")}
-    said = ["%s" % rows, "%s" % data["total_metrics"]]
+    details = ["%s" % rows, "%s" % data["total_metrics"]]
     total = data["total_metrics"]
     tap.ok(total["mem_bw_total"]["value"] == (5 << 20) * 64 and
            near(total["mem_bw_reads_rate"]["value"],
                 (4 << 20) * 64 / 2**30 /
                 (sum(data["socket_seconds"]) / len(data["sockets"])), 0.01),
-           "the total's are those of all that was counted", said)
+           "the total's are those of all that was counted", details)
     tap.ok(len(rows) == 2 and
            near(rows["near"]["mem_bw_total"]["value"], (4 << 20) * 64, 2) and
            near(rows["far"]["mem_bw_total"]["value"], (1 << 20) * 64, 2),
-           "a volume is each task's own", said)
+           "a volume is each task's own", details)
     tap.ok(len(rows) == 2 and
            near(rows["near"]["avg_ingress_latency"]["value"], 10, 2) and
            near(rows["far"]["avg_ingress_latency"]["value"], 30, 2),
-           "and so is a ratio", said)
+           "and so is a ratio", details)
     tap.ok(near(total["avg_ingress_latency"]["value"], 70000 / 3000, 0.01),
-           "whose total is the ratio of the sums", said)
+           "whose total is the ratio of the sums", details)
     # in a package without inserts the divisor is 0
     quiet = total["avg_ingress_latency"]["sockets"]
     tap.ok(len(quiet) < 2 or None in quiet, "a ratio of nothing is null",
@@ -441,14 +441,14 @@ def test_steady(tap, cpu, package, mode):
 
 def test_coming_and_going(tap, cpus, mode):
     """CPUs go offline and online all the time, also while top starts."""
-    done = threading.Event()
+    stop = threading.Event()
 
     def toggle():
-        while not done.is_set():
+        while not stop.is_set():
             for online in (False, True):
                 for cpu in cpus:
                     set_online(cpu, online)
-                done.wait(0.05)
+                stop.wait(0.05)
 
     thread = threading.Thread(target=toggle)
     thread.start()
@@ -456,7 +456,7 @@ def test_coming_and_going(tap, cpus, mode):
         runs = [top("-e", "qpi/clockticks,name=rd/", "-I", "100", "-d", "1",
                     *mode) for _ in range(loops(3))]
     finally:
-        done.set()
+        stop.set()
         thread.join()
     tap.ok(all(status == 0 for status, _, _ in runs),
            "a package that goes offline and online %s" % " ".join(mode),

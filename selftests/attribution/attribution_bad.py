@@ -36,8 +36,8 @@ def attached():
 
 def wait_attached():
     """Wait until the BPF programs of uncore top are loaded. Return whether they are."""
-    end = time.monotonic() + LIMIT
-    while attached() < 3 and time.monotonic() < end:
+    deadline = time.monotonic() + LIMIT
+    while attached() < 3 and time.monotonic() < deadline:
         time.sleep(0.2)
     time.sleep(1)       # until the programs have read the counters for the first time
     return attached() >= 3
@@ -48,8 +48,8 @@ def wait_detached():
     Wait until no BPF program is attached. The kernel may detach the programs some time
     after uncore top has ended. Return the number of programs that stay attached.
     """
-    end = time.monotonic() + LIMIT
-    while attached() and time.monotonic() < end:
+    deadline = time.monotonic() + LIMIT
+    while attached() and time.monotonic() < deadline:
         time.sleep(0.1)
     return attached()
 
@@ -135,24 +135,24 @@ def test_no_counter(tap):
 def test_hotplug(tap, cpus, mode):
     """A CPU goes offline and comes back online while tasks cause traffic."""
     words = " ".join(mode)
-    for which, cpu in (("perf's CPU", cpus[0]), ("another CPU", cpus[1])):
-        other = cpus[1] if cpu == cpus[0] else cpus[0]
+    for name, cpu in (("perf's CPU", cpus[0]), ("another CPU", cpus[1])):
+        other_cpu = cpus[1] if cpu == cpus[0] else cpus[0]
         script = "%s & sleep 0.5; echo 0 > %s; sleep 0.5; %s; " \
             "echo 1 > %s; sleep 0.5; %s & wait" % (
-                task(other, 1000, 100, 10000, "stays"), online_file(cpu),
-                task(other, 500, 20, 1000, "between"), online_file(cpu),
+                task(other_cpu, 1000, 100, 10000, "stays"), online_file(cpu),
+                task(other_cpu, 500, 20, 1000, "between"), online_file(cpu),
                 task(cpu, 2000, 50, 5000, "after"))
         table = measure(script, *mode)
-        said = ["total %d, idle %d, missed %d, after %d" % (
+        details = ["total %d, idle %d, missed %d, after %d" % (
             table.total(), table.idle(), table.data["missed"],
             table.named("after"))]
         tap.ok(table.total() == 100000 + 10000 + 100000 and table.adds_up(),
-               "%s goes and comes back: the sum is exact %s" % (which, words),
-               said)
+               "%s goes and comes back: the sum is exact %s" % (name, words),
+               details)
         # the amounts depend on when uncore top notices the new CPU, and on other load
         tap.ok(table.named("after") > 0 and table.named("stays") > 0 and
                table.named("between") > 0,
-               "and tasks there get their shares %s" % words, said)
+               "and tasks there get their shares %s" % words, details)
 
 
 def test_package_away(tap, cpus, mode):
@@ -216,9 +216,9 @@ class Locks:
         shown = json.loads(subprocess.run(
             ["bpftool", "-j", "map", "show"], capture_output=True, text=True,
             check=True).stdout)
-        bss = next(one for one in shown
-                   if one.get("name", "").startswith("attribut") and
-                   one["name"].endswith(".bss"))
+        bss = next(bpf_map for bpf_map in shown
+                   if bpf_map.get("name", "").startswith("attribut") and
+                   bpf_map["name"].endswith(".bss"))
         types = subprocess.run(
             ["bpftool", "btf", "dump", "id", str(bss["btf_id"])],
             capture_output=True, text=True, check=True).stdout

@@ -62,24 +62,24 @@ def test_cpu_without_events(tap, packages, box, mode):
         return
     table = tables[0]
     rows = [row for row in table.rows if row["command"] == "stranger"]
-    said = ["%s" % [row["counts"] for row in rows],
-            "total %s" % table.data["total"], errors]
+    details = ["%s" % [row["counts"] for row in rows],
+               "total %s" % table.data["total"], errors]
     lines = ["CPU %d came online: " % cpu]
     if not mode:
         # from Linux 6.8 on the CPU reads the event of its package, which is open already
         lines.append("hswep_%s of socket %d does not answer any more" %
                      (box, pkg))
-    tap.ok(any(line in errors for line in lines), "a line says so", said)
+    tap.ok(any(line in errors for line in lines), "a line says so", details)
     # task "stranger" starts on the shell's CPU, on package 0, and then moves to the new
     # CPU
     elsewhere = sum(table.count(row, 0) for row in rows)
     own = sum(table.count(row, pkg) for row in rows)
     tap.ok(own * 2 > table.total(pkg) > 0,
-           "its tasks have the traffic of their package", said)
+           "its tasks have the traffic of their package", details)
     tap.ok(elsewhere * 20 < table.total(0),
-           "and none of package 0's", said)
+           "and none of package 0's", details)
     tap.ok(table.total() == 100 * 1000 + 200 * 1000 and table.adds_up(),
-           "exactly in sum", said)
+           "exactly in sum", details)
 
 
 def test_gone_cpu(tap, cpus, mode):
@@ -92,12 +92,12 @@ def test_gone_cpu(tap, cpus, mode):
         online_file(goes), task(stays, 1000, 200, 5000, "resident"),
         online_file(goes)), *mode)
     stopper = table.named("migration/%d" % goes)
-    said = ["total %d, resident %d, migration/%d %d" % (
+    details = ["total %d, resident %d, migration/%d %d" % (
         table.total(), table.named("resident"), goes, stopper)]
     tap.ok(table.total() == 200 * 1000 and table.adds_up(),
-           "a CPU is away: the sum is exact %s" % " ".join(mode), said)
+           "a CPU is away: the sum is exact %s" % " ".join(mode), details)
     tap.ok(stopper * 20 < table.total(),
-           "and who stopped it has no part in it", said)
+           "and who stopped it has no part in it", details)
 
 
 def test_away_and_back(tap, cpus, mode):
@@ -108,10 +108,10 @@ def test_away_and_back(tap, cpus, mode):
     table = measure("kill -STOP $PPID; %s; kill -CONT $PPID; %s; %s" % (
         there_and_back, TAKEN_UP, task(cpus[0], 1000, 100, 1000, "after")),
                     *mode)
-    said = ["total %d, after %d" % (table.total(), table.named("after"))]
+    details = ["total %d, after %d" % (table.total(), table.named("after"))]
     tap.ok(table.total() == 100 * 1000 and table.adds_up(),
            "CPUs that are back at once are counted on again %s" %
-           " ".join(mode), said)
+           " ".join(mode), details)
 
 
 def test_descriptors(tap):
@@ -127,11 +127,11 @@ def test_descriptors(tap):
             ["bash", "-c", "ulimit -Sn 40; exec \"$@\"", "-", UNCORE, *args,
              "--", "sh", "-c", "ulimit -Sn >&2"],
             capture_output=True, text=True, check=False, timeout=300)
-        said = [run.stderr]
+        details = [run.stderr]
         tap.ok(run.returncode == 0,
-               "%s opens more events than the soft limit" % name, said)
+               "%s opens more events than the soft limit" % name, details)
         tap.ok("40" in run.stderr.splitlines(),
-               "and its command has the caller's limit", said)
+               "and its command has the caller's limit", details)
 
 
 def test_terminals(tap):
@@ -185,11 +185,11 @@ def test_filters(tap, cpus):
     table = measure("%s & %s; wait" % (
         task(cpus[0], 1000, 100, 1000, "wanted"),
         task(cpus[-1], 1000, 50, 1000, "another")), "--comm", "wanted")
-    said = ["%s" % table.data]
+    details = ["%s" % table.data]
     tap.ok([row["command"] for row in table.rows] == ["wanted"] and
            table.named("wanted") > 0 and table.other() > 0 and
            table.total() == 150 * 1000 and table.adds_up(),
-           "top --comm: the rest is other, and the sum is exact", said)
+           "top --comm: the rest is other, and the sum is exact", details)
     table = measure("%s & wait" % task(cpus[0], 1000, 100, 1000, "wanted"),
                     "--pid", "1")
     tap.ok(not [row for row in table.rows if row["tgid"] != 1] and
@@ -266,12 +266,12 @@ def test_output(tap, cpu):
             capture_output=True, text=True, check=False, timeout=300)
         with open(path, encoding="utf-8") as file:
             lines = list(csv.DictReader(file))
-    of = {kind: sum(int(line["raw"]) for line in lines if line["row"] == kind)
-          for kind in ("total", "idle", "other", "task")}
+    sums = {kind: sum(int(line["raw"]) for line in lines if line["row"] == kind)
+            for kind in ("total", "idle", "other", "task")}
     tap.ok(run.returncode == 0 and not run.stdout and
-           of["total"] == 50 * 1000 and
-           of["total"] == of["idle"] + of["other"] + of["task"],
-           "--csv -o: lines of values, which add up", [repr(of), run.stderr])
+           sums["total"] == 50 * 1000 and
+           sums["total"] == sums["idle"] + sums["other"] + sums["task"],
+           "--csv -o: lines of values, which add up", [repr(sums), run.stderr])
     for args in (("--csv",), ("--json",), ()):
         with open("/dev/full", "w", encoding="ascii") as full:
             run = subprocess.run(

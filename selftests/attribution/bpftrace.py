@@ -43,15 +43,15 @@ def main():
             run = subprocess.run(["bash", "-c", line], capture_output=True,
                                  text=True, check=False, timeout=600)
             program = line.split(" -e ")[-1]
-            found = numbers(run.stdout)
-            said = (run.stdout + run.stderr).splitlines()[-20:]
+            values = numbers(run.stdout)
+            output = (run.stdout + run.stderr).splitlines()[-20:]
             tap.ok(run.returncode == 0 and "ERROR" not in run.stderr,
-                   "runs: " + program, said)
-            tap.ok(found and max(found) > 0, "sees overflows: " + program,
-                   said)
+                   "runs: " + program, output)
+            tap.ok(values and max(values) > 0, "sees overflows: " + program,
+                   output)
             if "sum(args->period)" in line:
-                tap.ok(found and all(n % PERIOD == 0 for n in found),
-                       "each of a whole period", said)
+                tap.ok(values and all(n % PERIOD == 0 for n in values),
+                       "each of a whole period", output)
     tap.end()
 
 

@@ -50,11 +50,11 @@ def nest(folder, commands, innermost):
 
 
 def outputs(folder, commands):
-    found = {}
+    texts = {}
     for name in commands:
         with open(os.path.join(folder, name), encoding="utf-8") as file:
-            found[name] = file.read()
-    return found
+            texts[name] = file.read()
+    return texts
 
 
 def run_all(tap, folder, package, resolution):
@@ -83,12 +83,12 @@ def run_all(tap, folder, package, resolution):
 
 
 def test_conservation(tap, folder, package, resolution):
-    said = run_all(tap, folder, package, resolution)
-    if said is None:
+    reports = run_all(tap, folder, package, resolution)
+    if reports is None:
         return
     want = PERIOD * PACKETS
     words = "of package %d, resolution %d us" % (package, resolution)
-    stat = sum(row["raw"] for row in json.loads(said["stat"])["events"]
+    stat = sum(row["raw"] for row in json.loads(reports["stat"])["events"]
                if "imc_0" in row["event"] and row.get("raw"))
     tap.ok(stat == want, "stat has what was sent, %s" % words,
            ["%d of %d" % (stat, want)])
@@ -96,11 +96,11 @@ def test_conservation(tap, folder, package, resolution):
     # package was frozen or other events used the counters. Multiplying by "running"
     # removes the scaling.
     values = [row["value"] * row["running"] / LINE / want
-              for row in json.loads(said["stat"])["metrics"]
+              for row in json.loads(reports["stat"])["metrics"]
               if row["metric"] == "mem_bw_reads" and row["value"]]
     tap.ok(len(values) == 1 and abs(values[0] - 1) < 1e-5,
-           "its metric, too, %s" % words, ["%s" % values, said["stat"][:900]])
-    data = json.loads(said["top"])
+           "its metric, too, %s" % words, ["%s" % values, reports["stat"][:900]])
+    data = json.loads(reports["top"])
     table = Table(data, data["columns"][0]["event"])
     tap.ok(table.total() == want and table.total(package) == want and
            table.adds_up(), "and top, whose rows add up to it, %s" % words,

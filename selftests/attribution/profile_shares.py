@@ -37,14 +37,14 @@ def record(*options):
 
 def near(tap, shares, name, comments):
     """Check the shares of heavy() and light() in the counts of both functions."""
-    both = sum(shares.get(name, 0) for name in ("heavy", "light"))
-    share = 100 * shares.get("heavy", 0) / max(both, 1)
+    total = sum(shares.get(name, 0) for name in ("heavy", "light"))
+    share = 100 * shares.get("heavy", 0) / max(total, 1)
     want = 100 * HEAVY / (HEAVY + LIGHT)
     tap.ok(abs(share - want) < TOLERANCE and
-           both > (100 - TOLERANCE) / 100 * COUNTS,
+           total > (100 - TOLERANCE) / 100 * COUNTS,
            "%s: the functions' shares" % name,
            ["%.2f %%, want %.2f %%" % (share, want),
-            "%d counts of %d" % (both, COUNTS), *comments])
+            "%d counts of %d" % (total, COUNTS), *comments])
 
 
 def perf(*arguments):

@@ -39,17 +39,17 @@ def test_spin(tap, cpu):
     path = "/tmp/spin.data"
     # With -C perf knows the name of a program only if the program starts on one of the
     # CPUs.
-    got = run("record", "-g", "-o", path, "-e", EVENT % PERIOD, "-C", str(cpu),
-              "--", SPIN, str(cpu), "5", before=("taskset", "-c", str(cpu)))
+    result = run("record", "-g", "-o", path, "-e", EVENT % PERIOD, "-C", str(cpu),
+                 "--", SPIN, str(cpu), "5", before=("taskset", "-c", str(cpu)))
     picture = run("flamegraph", path)
     drawn = frames(picture.stdout) if picture.returncode == 0 else []
-    said = [got.stderr, picture.stderr]
-    if not tap.ok(got.returncode == 0 and drawn, "samples are drawn", said):
+    details = [result.stderr, picture.stderr]
+    if not tap.ok(result.returncode == 0 and drawn, "samples are drawn", details):
         return
     rows = {name: (x, width, y) for name, x, width, y in drawn}
     tap.ok(rows.get("spin_inner", (0, 0))[1] > 600,
            "most are in the function that spins",
-           ["%s" % (rows.get("spin_inner"),), *said])
+           ["%s" % (rows.get("spin_inner"),), *details])
     names = ("spin_task", "main", "spin_outer", "spin_inner")
     heights = [rows[name][2] for name in names if name in rows]
     tap.ok(len(heights) == 4 and heights == sorted(heights, reverse=True),
@@ -62,12 +62,12 @@ def test_spin(tap, cpu):
 
 
 def test_picture(tap):
-    got = run("flamegraph", "--title", "a < b & c", stdin="a;b 1\n")
-    tap.ok(got.returncode == 0 and "<title>b: 1 (100.00%)" in got.stdout,
-           "a picture is drawn, with counts", [got.stderr])
-    tap.ok(not re.search(r"(?:href|src)\s*=|url\(|@import", got.stdout),
+    result = run("flamegraph", "--title", "a < b & c", stdin="a;b 1\n")
+    tap.ok(result.returncode == 0 and "<title>b: 1 (100.00%)" in result.stdout,
+           "a picture is drawn, with counts", [result.stderr])
+    tap.ok(not re.search(r"(?:href|src)\s*=|url\(|@import", result.stdout),
            "it needs no other file")
-    tap.ok("a &lt; b &amp; c" in got.stdout, "its title is escaped")
+    tap.ok("a &lt; b &amp; c" in result.stdout, "its title is escaped")
 
     exact = run("flamegraph", stdin="a;b;c 60\na;b 20\na;d 20\ne 100\n")
     want = [("all", 0, 1200, 3), ("a", 0, 600, 2), ("b", 0, 480, 1),

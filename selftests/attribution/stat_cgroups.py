@@ -63,9 +63,9 @@ def stat(*arguments, script="true", events=("-e", BOTH)):
                timeout=LIMIT)
 
 
-def documents(done):
+def documents(result):
     """Return the documents that a call with --json has printed."""
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line) for line in result.stdout.splitlines()]
 
 
 def numbers(document, *keys):
@@ -74,13 +74,13 @@ def numbers(document, *keys):
             for row in document["events"]]
 
 
-def check_numbers(tap, name, done, want, *keys):
+def check_numbers(tap, name, result, want, *keys):
     """Check that the counts of the last document are exact, unless context switches
     found the package's lock busy ("missed"). Return the document."""
-    document = documents(done)[-1] if done.returncode == 0 else {}
+    document = documents(result)[-1] if result.returncode == 0 else {}
     got = numbers(document, *keys) if document else []
     tap.ok(got == want or (len(got) == len(want) and document["missed"]), name,
-           ["%s" % got, "want %s" % want, *comments(done)])
+           ["%s" % got, "want %s" % want, *comments(result)])
     return document
 
 
@@ -93,8 +93,8 @@ def test_each(tap, cpus):
         inside(B, task(cpus[0], 300, 60, 2000)),
         inside(B, writes(cpus[1], 70, 20)),
         task(cpus[1], 100, 60, 2000), "& wait"))
-    done = stat("--json", *EACH_SWITCH, "--per-socket", "--for-each-cgroup",
-                ",".join((A, "/" + B, ROOT + "/" + INNER, "/")), script=script)
+    result = stat("--json", *EACH_SWITCH, "--per-socket", "--for-each-cgroup",
+                  ",".join((A, "/" + B, ROOT + "/" + INNER, "/")), script=script)
     reads = {A: (0, (900 + 500) * 60), "/" + B: (300 * 60, 0),
              ROOT + "/" + INNER: (0, 500 * 60),
              "/": (300 * 60, (900 + 500 + 100) * 60)}
@@ -105,7 +105,7 @@ def test_each(tap, cpus):
         want += [(WRITES, cgroup, i, count) for i, count in enumerate(written)]
     document = check_numbers(
         tap, "--for-each-cgroup --per-socket: a cgroup has its tasks' counts",
-        done, want, "event", "cgroup", "socket")
+        result, want, "event", "cgroup", "socket")
     if not python_with_jsonschema():
         tap.skip("the document against its schema", "no jsonschema here")
         return
@@ -127,10 +127,10 @@ def test_in_order(tap, cpu):
              ((READS, A), (WRITES, A), (READS, None))),
             (("-e", ",".join((WRITES, READS, READS)), "-G", B + ",," + A),
              ((WRITES, B), (READS, None), (READS, A)))):
-        done = stat("--json", *EACH_SWITCH, script=script, events=options)
+        result = stat("--json", *EACH_SWITCH, script=script, events=options)
         want = [(event, cgroup, (reads if event == READS else written)[cgroup])
                 for event, cgroup in rows]
-        check_numbers(tap, "stat %s" % " ".join(options), done, want, "event",
+        check_numbers(tap, "stat %s" % " ".join(options), result, want, "event",
                       "cgroup")
 
 
@@ -156,26 +156,26 @@ def test_perf(tap, script):
     """uncore's columns and keys are those of perf stat, which counts software events of
     the kernel here."""
     ours, perfs = BOTH.split(","), ["page-faults", "context-switches"]
-    both = (A + "," + B,)
+    names = (A + "," + B,)
     for form, shape, options in (
-            ("-x,", csv_shape, ("--for-each-cgroup", *both)),
-            ("-x,", csv_shape, ("--per-socket", "--for-each-cgroup", *both)),
-            ("-j", json_shape, ("-I", "300", "--for-each-cgroup", *both)),
-            ("-j", json_shape, ("--per-socket", "-G", *both))):
-        found = []
+            ("-x,", csv_shape, ("--for-each-cgroup", *names)),
+            ("-x,", csv_shape, ("--per-socket", "--for-each-cgroup", *names)),
+            ("-j", json_shape, ("-I", "300", "--for-each-cgroup", *names)),
+            ("-j", json_shape, ("--per-socket", "-G", *names))):
+        results = []
         for program, events in (("perf", perfs), (UNCORE, ours)):
-            done = subprocess.run(
+            result = subprocess.run(
                 [program, "stat", "-a", form, "-e", ",".join(events), *options,
                  "--", "bash", "-c", script], capture_output=True, text=True,
                 check=False, timeout=LIMIT)
             rows = []
             with contextlib.suppress(ValueError, KeyError, StopIteration):
-                for line in done.stderr.splitlines():
+                for line in result.stderr.splitlines():
                     row = shape(line, events)
                     if row not in rows:     # not the same row of another interval
                         rows.append(row)
-            found.append((rows, done.stderr.splitlines()))
-        (want, theirs), (got, mine) = found
+            results.append((rows, result.stderr.splitlines()))
+        (want, theirs), (got, mine) = results
         tap.ok(want and got == want, "stat %s: rows as perf's" %
                " ".join((form, *options)), [*theirs[:8], *mine[:8]])
 
@@ -183,48 +183,48 @@ def test_perf(tap, script):
 def test_intervals(tap, cpu):
     """The intervals in CSV add up to the total, also if a cgroup below the counted one is
     removed meanwhile."""
-    gone = ROOT + "/" + A + "/gone"
+    removed = ROOT + "/" + A + "/gone"
     script = "mkdir %s; %s wait; rmdir %s; %s wait" % (
-        gone, inside(A + "/gone", task(cpu, 200, 20, 1000)), gone,
+        removed, inside(A + "/gone", task(cpu, 200, 20, 1000)), removed,
         inside(A, task(cpu, 1000, 200, 3000)))
-    done = stat("--csv", "-I", "300", *EACH_SWITCH, "--for-each-cgroup",
-                ",".join((A, NEVER_RAN)), script=script, events=("-e", READS))
+    result = stat("--csv", "-I", "300", *EACH_SWITCH, "--for-each-cgroup",
+                  ",".join((A, NEVER_RAN)), script=script, events=("-e", READS))
     rows = [(row["time"], row["cgroup"], int(row["raw"]))
-            for row in csv.DictReader(done.stdout.splitlines())]
+            for row in csv.DictReader(result.stdout.splitlines())]
     total = {cgroup: raw for time, cgroup, raw in rows if time == "total"}
     parts = [(cgroup, raw) for time, cgroup, raw in rows if time != "total"]
     sums = {name: sum(raw for cgroup, raw in parts if cgroup == name)
             for name in total}
-    of_gone = 200 * 20 if "removed within a second" not in done.stderr else 0
+    of_gone = 200 * 20 if "removed within a second" not in result.stderr else 0
     want = {A: of_gone + 1000 * 200, NEVER_RAN: 0}
-    tap.ok(done.returncode == 0 and len(parts) >= 4 and
+    tap.ok(result.returncode == 0 and len(parts) >= 4 and
            list(total) == [A, NEVER_RAN] and
            all(abs(total[name] - want[name]) <= want[name] // 20
                for name in total) and
            all(abs(sums[name] - total[name]) <= len(parts) for name in total),
            "stat --csv -I: intervals add up to the total",
-           ["sums %s, want about %s" % (sums, want), *comments(done)])
+           ["sums %s, want about %s" % (sums, want), *comments(result)])
 
 
 def test_removed(tap, cpu):
     """The counted cgroup is removed before uncore stat ends."""
     script = "mkdir {0}/kept; {1} wait; rmdir {0}/kept; rmdir {0}".format(
         os.path.join(ROOT, NEVER_RAN), inside(NEVER_RAN, task(cpu, 90, 20, 1000)))
-    done = stat(*EACH_SWITCH, "--for-each-cgroup", NEVER_RAN, script=script)
+    result = stat(*EACH_SWITCH, "--for-each-cgroup", NEVER_RAN, script=script)
     os.mkdir(os.path.join(ROOT, NEVER_RAN))
-    lines = [line.split() for line in done.stdout.splitlines()]
+    lines = [line.split() for line in result.stdout.splitlines()]
     mib = 90 * 20 * LINE
-    tap.ok(done.returncode == 0 and
+    tap.ok(result.returncode == 0 and
            ["NAME", "CGROUP", "VALUE"] in lines and
            [line[:2] for line in lines if line[:1] in ([READS], [WRITES])] ==
            [[READS, NEVER_RAN], [WRITES, NEVER_RAN]] and
-           ("%.1f KiB" % (1024 * mib) in done.stdout or
-            "missed" in done.stderr),
-           "text for people: a cgroup that was removed before the end", comments(done))
+           ("%.1f KiB" % (1024 * mib) in result.stdout or
+            "missed" in result.stderr),
+           "text for people: a cgroup that was removed before the end", comments(result))
 
 
 def test_refused(tap):
-    each = ("--for-each-cgroup", A)
+    option = ("--for-each-cgroup", A)
     for options, status, words in (
             (("-e", BOTH, "--for-each-cgroup", A + ",none"), 1,
              ("there is no cgroup 'none'", "create it")),
@@ -232,28 +232,28 @@ def test_refused(tap):
             (("-e", BOTH, "-G", ",".join((A, B, A))), 1,
              ("more cgroups than events before -G (2)",)),
             (("-G", A, "-e", READS), 1, ("give events (-e) before -G",)),
-            (("-e", BOTH, *each, "-G", A), 2, ("exclude each other",)),
+            (("-e", BOTH, *option, "-G", A), 2, ("exclude each other",)),
             (("-e", BOTH, "--for-each-cgroup", ","), 1, ("names no cgroup",)),
-            (("-e", "page-faults", *each), 1, ("page-faults", "perf stat")),
-            (("-M", "mem_bw_total", *each), 2, ("uncore top --by cgroup",)),
-            (("-e", BOTH, "--per-box", *each), 2, ("--per-socket",)),
-            (("-e", BOTH, "-A", *each), 2, ("--per-socket",)),
-            (("-e", BOTH, "-r", "2", *each), 2, ("-r",)),
+            (("-e", "page-faults", *option), 1, ("page-faults", "perf stat")),
+            (("-M", "mem_bw_total", *option), 2, ("uncore top --by cgroup",)),
+            (("-e", BOTH, "--per-box", *option), 2, ("--per-socket",)),
+            (("-e", BOTH, "-A", *option), 2, ("--per-socket",)),
+            (("-e", BOTH, "-r", "2", *option), 2, ("-r",)),
             (("-e", BOTH, "--resolution", "0"), 2, ("--for-each-cgroup",))):
-        done = stat(events=options)
-        tap.ok(is_refused(done, *words, status=status),
-               "refused in one line: stat %s" % " ".join(options), comments(done))
-    done = run("stat", "-e", READS, *each, "true", before=(
+        result = stat(events=options)
+        tap.ok(is_refused(result, *words, status=status),
+               "refused in one line: stat %s" % " ".join(options), comments(result))
+    result = run("stat", "-e", READS, *option, "true", before=(
         "unshare", "-m", "sh", "-c", "umount -a -t cgroup2; exec \"$@\"", "-"))
-    tap.ok(is_refused(done, "no file system of cgroups is mounted"),
-           "no cgroups are mounted: one line", comments(done))
-    done = run("stat", "-e", READS, *each, "true", before=(
+    tap.ok(is_refused(result, "no file system of cgroups is mounted"),
+           "no cgroups are mounted: one line", comments(result))
+    result = run("stat", "-e", READS, *option, "true", before=(
         "setpriv", "--reuid=65534", "--clear-groups", "--bounding-set=-all"))
     top = run("top", "--once", "-e", READS, "true", before=(
         "setpriv", "--reuid=65534", "--clear-groups", "--bounding-set=-all"))
-    tap.ok(is_refused(done) and done.stderr == top.stderr,
+    tap.ok(is_refused(result) and result.stderr == top.stderr,
            "a user without privileges has the line of top",
-           [*comments(done), *comments(top)])
+           [*comments(result), *comments(top)])
 
 
 def main():

@@ -122,7 +122,7 @@ def bench_serve(folder):
         samples = daemon.scrape()
         reads = value(samples, "uncore_reads_total") - reads
         daemon.end()
-    events = list(dict.fromkeys(one["event"] for one in topology["counters"]))
+    events = list(dict.fromkeys(counter["event"] for counter in topology["counters"]))
     stat = cpu_of_interval(
         [UNCORE, "stat", "-I", "1000", "--csv", "--per-box", "-e",
          ",".join(events)], folder)

@@ -28,16 +28,16 @@ def example(name):
 
 def run(*command):
     """Run a command with the built library. Return its status and output lines."""
-    done = subprocess.run(command, env=ENV, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, encoding="utf-8",
-                          check=False)
-    return done.returncode, done.stdout.splitlines()
+    result = subprocess.run(command, env=ENV, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, encoding="utf-8",
+                            check=False)
+    return result.returncode, result.stdout.splitlines()
 
 
 def sockets_of(lines, pattern):
     """Return {socket: number} from the lines that match a pattern."""
-    found = (re.fullmatch(pattern, line) for line in lines)
-    return {int(match[1]): float(match[2]) for match in found if match}
+    matches = (re.fullmatch(pattern, line) for line in lines)
+    return {int(match[1]): float(match[2]) for match in matches if match}
 
 
 def test_dead_box(tap, name, box, *arguments):

@@ -23,10 +23,10 @@ EXAMPLES = os.path.join(TOP, "userspace", "examples")
 
 
 def run(*command, **more):
-    done = subprocess.run(command, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, encoding="utf-8",
-                          check=False, **more)
-    return done.returncode, done.stdout.splitlines()
+    result = subprocess.run(command, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, encoding="utf-8",
+                            check=False, **more)
+    return result.returncode, result.stdout.splitlines()
 
 
 def step(tap, name, *command, **more):
@@ -93,12 +93,12 @@ def test_library(tap):
     right soname."""
     path, = library("libuncore++.so.*.*.*")
     _, lines = run("nm", "-DC", "--defined-only", path)
-    others = [line for line in lines
-              if not re.search(r" [A-Za-z] (typeinfo (name )?for |vtable for )?"
-                               r"(uncore::|LIBUNCORE_CXX_)", line)]
-    tap.ok(len(lines) > 20 and not others,
+    foreign = [line for line in lines
+               if not re.search(r" [A-Za-z] (typeinfo (name )?for |vtable for )?"
+                                r"(uncore::|LIBUNCORE_CXX_)", line)]
+    tap.ok(len(lines) > 20 and not foreign,
            "the C++ library shows %d names, all of them its own" %
-           len(lines), others)
+           len(lines), foreign)
     undeclared = sorted(set(private_names(lines)))
     tap.ok(not undeclared, "and none that its headers keep private",
            undeclared)
@@ -116,16 +116,16 @@ def test_library(tap):
            "the C library shows the %d functions of uncore.h, nothing else" %
            len(shown),
            [repr(shown ^ declared)])
-    found, = library("uncore-config-version.cmake")
-    with open(found, encoding="utf-8") as file:
+    version_file, = library("uncore-config-version.cmake")
+    with open(version_file, encoding="utf-8") as file:
         tap.ok("PACKAGE_FIND_VERSION_MINOR" in file.read(),
                "find_package() takes the same for compatible")
     path, = library("libuncore.a")
     _, lines = run("nm", "-C", "--defined-only", "--extern-only", path)
-    others = [line for line in lines
-              if re.search(r" T (perf_|libperf|xyarray|fdarray)", line)]
-    tap.ok(len(lines) > 20 and not others,
-           "the static library keeps libperf to itself", others)
+    foreign = [line for line in lines
+               if re.search(r" T (perf_|libperf|xyarray|fdarray)", line)]
+    tap.ok(len(lines) > 20 and not foreign,
+           "the static library keeps libperf to itself", foreign)
 
 
 def test_cmake_in_c(tap):

@@ -122,10 +122,10 @@ class Socket:
                 raise ValueError("%s leaves no misses" % name)
 
 
-def between(one, other, share):
+def between(first, second, share):
     """Interpolate between two sockets' causes; a share of 1 is the second socket's."""
-    return Socket(**{field.name: getattr(one, field.name) * (1 - share) +
-                     getattr(other, field.name) * share
+    return Socket(**{field.name: getattr(first, field.name) * (1 - share) +
+                     getattr(second, field.name) * share
                      for field in dataclasses.fields(Socket)})
 
 

@@ -21,8 +21,8 @@ MIB = 1e6                   # the catalogue's MB
 NODES = 2
 
 
-def _share(of, whole):
-    return 100 * of / whole if whole else 0.0
+def _share(part, whole):
+    return 100 * part / whole if whole else 0.0
 
 
 def _latencies(s):
@@ -146,9 +146,9 @@ def _memory(s, other):
     yield "pct_requests_page_miss", 100 * c.page_misses
     yield "pct_requests_page_empty", 100 * (1 - c.page_hits - c.page_misses)
     for rank in range(8):
-        there = 100 if rank < RANKS else 0
-        yield "pct_cycles_dram_rank%d_in_cke" % rank, there * c.cke_off
-        yield "pct_cycles_dram_rank%d_in_thr" % rank, there * c.throttled
+        populated = 100 if rank < RANKS else 0
+        yield "pct_cycles_dram_rank%d_in_cke" % rank, populated * c.cke_off
+        yield "pct_cycles_dram_rank%d_in_thr" % rank, populated * c.throttled
     yield "pct_cycles_critical_throttle", 100 * c.throttled / 2
     yield "pct_cycles_dlloff", 100 * c.dll_off
     yield "pct_cycles_ppd", 100 * c.power_down
@@ -178,11 +178,11 @@ def _links(s, other):
     yield "ncb_data_msgs_from_qpi", posted
     mine = s.machine.nodes[s.package]
     for node in range(NODES):
-        here = 1 if node == mine else 0
+        is_mine = 1 if node == mine else 0
         for name, size in (("data", answers + returns + posted),
                            ("drs_datac", answers), ("drs_write", returns),
                            ("ncb_data", posted)):
-            yield "%s_from_qpi_to_node%d" % (name, node), here * size
+            yield "%s_from_qpi_to_node%d" % (name, node), is_mine * size
     yield "drs_datac_m_from_qpi", answers * c.modified
     yield "drs_m_from_qpi", answers * c.modified
     yield "drs_datac_f_from_qpi", answers * (1 - c.modified - c.exclusive)
@@ -275,5 +275,5 @@ def expected(socket, other):
         for name, value in part:
             assert name not in values, name
             values[name] = value
-    known = {name for _, name, *_ in rows(socket.machine.generation)}
-    return {name: values[name] for name in values if name in known}
+    names = {name for _, name, *_ in rows(socket.machine.generation)}
+    return {name: values[name] for name in values if name in names}

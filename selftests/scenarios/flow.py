@@ -120,10 +120,10 @@ class Socket:
         # traffic of the other sockets to this socket's memory
         far = max(1, machine.packages - 1)
         self.alone = machine.packages == 1
-        self.far_reads = sum(one.reads_at(True) for one in others) / far
-        self.far_writes = sum(one.writes_at(True) for one in others) / far
-        self.far_streamed = sum(one.streamed * one.causes.remote
-                                for one in others) / far
+        self.far_reads = sum(lines.reads_at(True) for lines in others) / far
+        self.far_writes = sum(lines.writes_at(True) for lines in others) / far
+        self.far_streamed = sum(lines.streamed * lines.causes.remote
+                                for lines in others) / far
         # traffic to other sockets' memory: none on a machine with a single socket
         self.out_reads = 0 if self.alone else own.reads_at(True)
         self.out_writes = 0 if self.alone else own.writes_at(True)
@@ -165,9 +165,9 @@ class Socket:
 
     def _requests(self, opc, per_second, ns, umask, **keys):
         """Add inserts into the TOR, and the occupancy of entries that stay for @ns."""
-        there = OPCODE | ANY | umask
-        self._add("cbox", 0x35, there, per_second, opc=opc, **keys)
-        self._add("cbox", 0x36, there,
+        conditions = OPCODE | ANY | umask
+        self._add("cbox", 0x35, conditions, per_second, opc=opc, **keys)
+        self._add("cbox", 0x36, conditions,
                   per_second * ns * 1e-9 * self.machine.uclk, opc=opc, **keys)
 
     def _reads(self, opc, asked, missing, remote, **keys):
@@ -307,8 +307,8 @@ class Socket:
         if self.alone:
             return dict.fromkeys(("answers", "returns", "asks", "done",
                                   "snoops", "posted", "interrupts"), 0.0)
-        others = self.others[0].causes if self.others else c
-        far = (self.far_reads, self.far_writes, others)
+        other_causes = self.others[0].causes if self.others else c
+        far = (self.far_reads, self.far_writes, other_causes)
         mine = (self.out_reads, self.out_writes, c)
         # Answers go to the socket that has sent the request; requests and dirty lines go
         # to the home socket.
@@ -333,12 +333,12 @@ class Socket:
                     (0, 0x08, data), (0, 0x10, headers), (1, 0x01, p["done"]),
                     (1, 0x04, posted), (1, 0x08, small)):
                 self._add("qpi", code + group, umask, flits)
-            others = headers + small + p["snoops"] + p["asks"] + p["done"]
+            other_flits = headers + small + p["snoops"] + p["asks"] + p["done"]
             if not received:
-                self.other_flits = others
+                self.other_flits = other_flits
             # events of flit group 0, which Haswell counts on the transmit side only
             self._add("qpi", int(received), 0x02, data + posted)
-            self._add("qpi", int(received), 0x04, others)
+            self._add("qpi", int(received), 0x04, other_flits)
             last = 1 - c.modified - c.exclusive
             for rds, share in ((8, c.modified), (4, c.exclusive), (1, last)):
                 self._packets(0xe, 0, p["answers"] * share, received, rds)
@@ -400,7 +400,7 @@ class Socket:
 
 def sockets(machine, causes):
     """Return a Socket for each package. @causes: causes of each socket."""
-    lines = [Lines(one) for one in causes]
+    lines = [Lines(socket_causes) for socket_causes in causes]
     return [Socket(machine, package, lines[package],
                    lines[:package] + lines[package + 1:])
             for package in range(machine.packages)]

@@ -49,30 +49,30 @@ class Generation:
 
     def adapt(self, flows, model):
         """Generate the flows of the events that this generation has, with its codes."""
-        for one in flows:
-            base = model.names.get((one.box, one.code))
-            code = one.code
+        for entry in flows:
+            base = model.names.get((entry.box, entry.code))
+            code = entry.code
             if base:
-                code = self.codes.get((one.box, base), self.codes.get(
-                    (one.box, NAMES.get(base, base))))
-            if (one.box, code) not in self.names:
+                code = self.codes.get((entry.box, base), self.codes.get(
+                    (entry.box, NAMES.get(base, base))))
+            if (entry.box, code) not in self.names:
                 continue
-            one.code = code
-            if self.masks[one.box, code] == {0}:
-                one.umask = 0
-            yield one
+            entry.code = code
+            if self.masks[entry.box, code] == {0}:
+                entry.umask = 0
+            yield entry
 
 
 @functools.cache
 def load(name):
     """Return a Generation; None for a generation without the boxes of the E5 family."""
-    found = {}
+    loaded = {}
     for merged in load_generations(os.path.join(TOP, "events"), "events"):
         merged.merge_events()
         merged.build_events()
         if "cbox" in merged.facts:
-            found[merged.name] = Generation(merged)
-    return found.get(name)
+            loaded[merged.name] = Generation(merged)
+    return loaded.get(name)
 
 
 def adapted(flows, name):

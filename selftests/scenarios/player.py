@@ -30,11 +30,11 @@ def parameter(name, default):
 
 def machine():
     """Return the flow.Machine that the loaded simulator simulates."""
-    known = {**causes.MACHINE, **causes.parameters(GENERATION)}
-    uclk = parameter("uclk_khz", known["uclk_khz"])
+    defaults = {**causes.MACHINE, **causes.parameters(GENERATION)}
+    uclk = parameter("uclk_khz", defaults["uclk_khz"])
     packages = parameter("packages", 2)
     node_map = parameter("node_map", 0) or 0o76543210
-    clocks = [(parameter(name + "_khz", known[name + "_khz"]) or
+    clocks = [(parameter(name + "_khz", defaults[name + "_khz"]) or
                uclk) * 1e3 for name in ("dclk", "qclk", "pclk")]
     return flow.Machine(
         packages, parameter("cboxes", 18), parameter("sboxes", 4),
@@ -85,8 +85,8 @@ class Player:
         now = {}
         for socket in flow.sockets(hardware, causes.at(
                 name, seconds, hardware.packages)):
-            for one in socket.flows:
-                line = one.line(socket.package)
+            for entry in socket.flows:
+                line = entry.line(socket.package)
                 kind, rate = line.rsplit(" rate=", 1)
                 now[kind] = rate
         gone = [kind for kind in self.rates if kind not in now]

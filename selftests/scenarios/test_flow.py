@@ -59,26 +59,26 @@ def moments():
 
 def rate(socket, box, code, umask, **keys):
     """Return the transactions per second of all flows with any bit of @umask."""
-    return sum(one.rate for one in socket.flows
-               if (one.box, one.code) == (box, code) and
-               (one.umask & umask or not umask) and
-               all(one.keys.get(key) == value
+    return sum(entry.rate for entry in socket.flows
+               if (entry.box, entry.code) == (box, code) and
+               (entry.umask & umask or not umask) and
+               all(entry.keys.get(key) == value
                    for key, value in keys.items())) * \
         MACHINE.boxes(box) * MACHINE.hertz(box)
 
 
 def tor(socket, umask, code=0x35, **keys):
     """Return the TOR's transactions per second that meet all conditions of @umask."""
-    return sum(one.rate for one in socket.flows
-               if (one.box, one.code) == ("cbox", code) and
-               one.umask & umask == umask and
-               all(one.keys.get(key) == value
+    return sum(entry.rate for entry in socket.flows
+               if (entry.box, entry.code) == ("cbox", code) and
+               entry.umask & umask == umask and
+               all(entry.keys.get(key) == value
                    for key, value in keys.items())) * \
         MACHINE.boxes("cbox") * MACHINE.hertz("cbox")
 
 
-def same(one, other):
-    return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-6)
+def same(first, second):
+    return math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-6)
 
 
 # --- what is conserved ---------------------------------------------------------
@@ -142,14 +142,14 @@ def laws(pair):
             rate(s, "qpi", 0x100, 0x13) + rate(s, "qpi", 0x101, 0x09)
     for s in pair:
         c = s.causes
-        inserts, entries = ({(one.umask, *one.keys.items()): one.rate
-                             for one in s.flows
-                             if (one.box, one.code) == ("cbox", code)}
+        inserts, entries = ({(entry.umask, *entry.keys.items()): entry.rate
+                             for entry in s.flows
+                             if (entry.box, entry.code) == ("cbox", code)}
                             for code in (0x35, 0x36))
-        for kind, there in entries.items():
+        for kind, occupancy in entries.items():
             ns = c.remote_ns if kind[0] & 0x80 or ("nc", 1) in kind else \
                 c.local_ns if kind[0] & 0x02 else c.hit_ns
-            yield "occupancy is rate times latency (Little)", there, \
+            yield "occupancy is rate times latency (Little)", occupancy, \
                 inserts[kind] * ns * 2.5
         yield "reads of the TOR are looked up", rate(s, "cbox", 0x34, 0x20), \
             sum(tor(s, 0x01, opc=opc) for opc in
@@ -168,7 +168,7 @@ def laws(pair):
                 s.own.misses.values())
         # occ_sel is a number and not a mask, so compare the whole unit mask
         yield "a core is in one state", MACHINE.cboxes, sum(
-            one.rate for one in s.flows if (one.box, one.code, one.umask) in
+            entry.rate for entry in s.flows if (entry.box, entry.code, entry.umask) in
             (("pcu", 0x80, state) for state in (0x40, 0x80, 0xc0)))
         yield "a package is in one state", MACHINE.pclk, sum(
             rate(s, "pcu", code, 0) for code in (0x2a, 0x2b, 0x2c, 0x2d))
@@ -181,10 +181,10 @@ def laws(pair):
 
 def packets(socket, kind, mask=0xff):
     """Return the received packets per second of a class and opcode."""
-    return sum(one.rate for one in socket.flows
-               if (one.box, one.code) == ("qpi", 0x138) and
-               one.keys["dir"] == "rx" and
-               one.keys["match0"] >> 5 & mask == kind) * \
+    return sum(entry.rate for entry in socket.flows
+               if (entry.box, entry.code) == ("qpi", 0x138) and
+               entry.keys["dir"] == "rx" and
+               entry.keys["match0"] >> 5 & mask == kind) * \
         MACHINE.qpi_ports * MACHINE.qclk
 
 
@@ -194,11 +194,11 @@ def broken(pair):
 
 
 def test_laws(tap):
-    wrong, done = [], 0
+    wrong, checked = [], 0
     for name, pair in moments():
-        done += len(list(laws(pair)))
+        checked += len(list(laws(pair)))
         wrong += ["%s: %s" % (name, law) for law in broken(pair)]
-    tap.ok(not wrong and done > 1000, "%d balances" % done, wrong)
+    tap.ok(not wrong and checked > 1000, "%d balances" % checked, wrong)
 
 
 def test_broken(tap):
@@ -208,17 +208,17 @@ def test_broken(tap):
     asked = {(box, code) for metric in METRICS for box, code in
              [(term.box, term.code) for term in metric.terms]}
     pair = sockets("numa")
-    for i, one in enumerate(pair[0].flows):
-        if not one.rate or (one.box, one.code) not in asked or \
-                one.box == "r3qpi":
+    for i, entry in enumerate(pair[0].flows):
+        if not entry.rate or (entry.box, entry.code) not in asked or \
+                entry.box == "r3qpi":
             continue
-        if one.keys.get("dir") == "tx":
+        if entry.keys.get("dir") == "tx":
             continue        # no metric uses packets that are sent
         tried += 1
-        was, one.rate = one.rate, one.rate * 1.5
+        was, entry.rate = entry.rate, entry.rate * 1.5
         if not broken(pair) and not wrong_metrics(pair):
-            missed.append("%d: %s" % (i, one.line(0).strip()))
-        one.rate = was
+            missed.append("%d: %s" % (i, entry.line(0).strip()))
+        entry.rate = was
     tap.ok(not missed and tried > 60, "%d rates, each wrong in turn, are "
            "found out" % tried, missed)
 
@@ -234,9 +234,9 @@ def of_rates(metric, socket):
         if term.code == 0xff:
             counts.append(hertz * MACHINE.boxes(term.box))
             continue
-        mean = sum(round(one.rate, 9) * seen.counts(one)
-                   for one in socket.flows if one.box == seen.box and
-                   one.keys.get("dir") != "tx")
+        mean = sum(round(entry.rate, 9) * seen.counts(entry)
+                   for entry in socket.flows if entry.box == seen.box and
+                   entry.keys.get("dir") != "tx")
         if term.thresh:     # the simulator spreads transactions as evenly as possible
             assert term.thresh == 1
             mean = min(mean, 1.0)
@@ -299,21 +299,21 @@ def test_real(tap):
             peak = max(peak, memory)
             util = expected(s, pair[1 - pair.index(s)].causes)["qpi_link_util"]
             waiting = tor(s, 0x01, 0x36) / MACHINE.uclk / MACHINE.cboxes
-            for what, bad in (
+            for fault, bad in (
                     ("memory at %.1f GB/s" % (memory / 1e9),
                      memory > 0.95 * causes.PEAK),
                     ("links at %.1f %%" % util, util > 95),
                     ("%.1f entries in a TOR of 20" % waiting, waiting > 20),
                     ("latencies", not c.hit_ns < c.local_ns < c.remote_ns)):
                 if bad:
-                    wrong.append("%s: %s" % (name, what))
-            wrong += ["%s: %s" % (name, one.line(0).strip())
-                      for one in s.flows if not 0 <= one.rate <= 255 or
-                      (one.rate and round(one.rate, 9) == 0)]
+                    wrong.append("%s: %s" % (name, fault))
+            wrong += ["%s: %s" % (name, entry.line(0).strip())
+                      for entry in s.flows if not 0 <= entry.rate <= 255 or
+                      (entry.rate and round(entry.rate, 9) == 0)]
     tap.ok(not wrong, "no more than a two-socket E5 v3 can do", wrong)
     tap.ok(peak > 0.7 * causes.PEAK, "stream is near the peak: %.1f of %.1f "
            "GB/s a socket" % (peak / 1e9, causes.PEAK / 1e9))
-    many = max(len([one for one in s.flows if one.box == box])
+    many = max(len([entry for entry in s.flows if entry.box == box])
                for _, pair in moments() for s in pair for box in flow.CLOCK)
     tap.ok(many <= 100, "a box has %d rates; the simulator takes 128" % many)
 
@@ -322,11 +322,11 @@ def test_events(tap):
     """Each rate belongs to an event of the catalogue."""
     events, wrong = generations.load(MACHINE.generation).names, []
     for name, pair in moments():
-        for one in pair[0].flows:
-            if (one.box, one.code) not in events:
-                wrong.append("%s: %s" % (name, one.line(0).strip()))
+        for entry in pair[0].flows:
+            if (entry.box, entry.code) not in events:
+                wrong.append("%s: %s" % (name, entry.line(0).strip()))
     tap.ok(not wrong, "%d events of the catalogue have rates" % len(
-        {(one.box, one.code) for one in sockets("io")[0].flows}), wrong)
+        {(entry.box, entry.code) for entry in sockets("io")[0].flows}), wrong)
 
 
 def test_interpolation(tap):
@@ -337,9 +337,9 @@ def test_interpolation(tap):
            "mixed: all of them, in a minute", ["%d s" % length, *seen])
     jumps = []
     for tenth in range(10 * length):
-        one, other = (causes.at("mixed", (tenth + i) / 10)[0] for i in (0, 1))
+        now, later = (causes.at("mixed", (tenth + i) / 10)[0] for i in (0, 1))
         span = max(one_of[0].reads for one_of in causes.STEADY.values())
-        if abs(one.reads - other.reads) > span / 10:
+        if abs(now.reads - later.reads) > span / 10:
             jumps.append("at %.1f s" % (tenth / 10))
     tap.ok(not jumps, "mixed: from one to the next in steps", jumps)
 
@@ -352,8 +352,8 @@ def test_bad_causes(tap):
         changes = {name: getattr(causes.IO, name) * chance.uniform(0, 2)
                    for name in chance.sample(names, 6)}
         try:
-            one = dataclasses.replace(causes.IO, **changes)
-            pair = flow.sockets(MACHINE, [one, causes.NUMA])
+            changed = dataclasses.replace(causes.IO, **changes)
+            pair = flow.sockets(MACHINE, [changed, causes.NUMA])
         except ValueError:
             refused += 1
             continue
@@ -387,12 +387,12 @@ def test_play(tap):
             (("--machine", "none"), 2, "no scenario"),
             (("idle", "--sim", os.path.join(HERE, "nowhere")), 1,
              "no simulator")):
-        done = run(*arguments)
-        lines = done.stderr.splitlines()
-        good = done.returncode == status and (
+        result = run(*arguments)
+        lines = result.stderr.splitlines()
+        good = result.returncode == status and (
             text is None or (len(lines) == 1 and text in lines[0]))
         tap.ok(good, "play %s" % " ".join(arguments).replace(HERE, "..."),
-               [str(done.returncode), *lines])
+               [str(result.returncode), *lines])
     listed = run("--list").stdout
     tap.ok(all(name in listed for name in causes.SCENARIOS),
            "play --list has all", listed.splitlines())
@@ -400,17 +400,17 @@ def test_play(tap):
         for name in ("rates", "clock"):
             with open(os.path.join(folder, name), "w", encoding="ascii"):
                 pass
-        done = run("io", "--sim", folder)
+        result = run("io", "--sim", folder)
         with open(os.path.join(folder, "rates"), encoding="ascii") as file:
             lines = file.read().splitlines()
         words = [dict(word.split("=") for word in line.split())
                  for line in lines if line not in ("on", "off")]
-        tap.ok(done.returncode == 0 and lines[:2] == ["off", "on"] and
-               all({"pkg", "box", "event", "rate"} <= set(one)
-                   for one in words) and
-               {one["pkg"] for one in words} == {"0", "1"},
+        tap.ok(result.returncode == 0 and lines[:2] == ["off", "on"] and
+               all({"pkg", "box", "event", "rate"} <= set(fields)
+                   for fields in words) and
+               {fields["pkg"] for fields in words} == {"0", "1"},
                "play io writes %d rates" % len(words),
-               [done.stderr, *lines[:5]])
+               [result.stderr, *lines[:5]])
 
 
 def test_generation(tap, name):
