@@ -282,7 +282,8 @@ def test_screen(tap, cpu):
         status, seen = on_terminal(80, "top", "-I", "300", "-e", EVENT,
                                    after=press)
         busy.kill()
-    tap.ok(b"[idle" in press.seen and b"busybody" in press.seen, "the table is on the screen",
+    tap.ok(b"[idle" in press.seen and b"busybody" in press.seen,
+           "the table is on the screen",
            [repr(press.seen[-300:])])
     tap.ok(status == 0, "q ends it", ["status %d" % status])
     tap.ok("\x1b[?1049l" in seen, "and the terminal is put right")

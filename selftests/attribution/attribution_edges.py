@@ -41,9 +41,9 @@ def test_stopped(tap, cpu):
 
 def test_cpu_without_events(tap, packages, box, mode):
     """
-    A CPU comes online while one of the boxes does not answer, so its events cannot be
-    opened. The traffic of the CPU's tasks must be counted on its package, not on package
-    0.
+    A CPU comes online while a box does not answer, so uncore top cannot open the box's
+    events on this CPU. The traffic of the CPU's tasks must be counted on the CPU's
+    package, not on package 0.
     """
     cpu, pkg = packages[-1][1], len(packages) - 1
     set_online(cpu, False)

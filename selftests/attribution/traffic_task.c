@@ -18,9 +18,9 @@
 
 #include "lib/c/machine.h"
 
-static void fail(const char *what)
+static void fail(const char *step)
 {
-	fprintf(stderr, "traffic_task: %s: %s\n", what, strerror(errno));
+	fprintf(stderr, "traffic_task: %s: %s\n", step, strerror(errno));
 	exit(1);
 }
 

@@ -45,25 +45,25 @@ static const char *const access_names[ACCESS_TYPES] = {
 /* A line of the table. print_table() omits lines of zeros. */
 static struct row {
 	char scenario[64];
-	const char *what;
+	const char *figure;
 	double value[DRIVERS];
 	int digits;
 } rows[MAX_ROWS];
 static unsigned int n_rows;
 
-static void put(enum driver driver, const char *scenario, const char *what,
+static void put(enum driver driver, const char *scenario, const char *figure,
 		double value, int digits)
 {
 	struct row *r = rows;
 
 	while (r < rows + n_rows && (strcmp(r->scenario, scenario) ||
-				     strcmp(r->what, what)))
+				     strcmp(r->figure, figure)))
 		r++;
 	if (r == rows + n_rows) {
 		if (++n_rows == MAX_ROWS)
 			tap_bail("the table is full");
 		snprintf(r->scenario, sizeof(r->scenario), "%s", scenario);
-		r->what = what;
+		r->figure = figure;
 		r->digits = digits;
 	}
 	r->value[driver] = value;
@@ -81,7 +81,7 @@ static void print_table(void)
 		if (!theirs && !ours)
 			continue;
 		printf("%-34s %-12s %12.*f %12.*f",
-		       strcmp(last, r->scenario) ? r->scenario : "", r->what,
+		       strcmp(last, r->scenario) ? r->scenario : "", r->figure,
 		       r->digits, theirs, r->digits, ours);
 		if (theirs)
 			printf(" %7.2f", ours / theirs);
@@ -99,13 +99,13 @@ static void note_accesses(double n[ACCESS_TYPES])
 static void put_accesses(enum driver driver, const char *scenario,
 			 const double n[ACCESS_TYPES])
 {
-	double all = 0;
+	double sum = 0;
 
 	for (int k = 0; k < ACCESS_TYPES; k++) {
 		put(driver, scenario, access_names[k], n[k], 0);
-		all += n[k];
+		sum += n[k];
 	}
-	put(driver, scenario, "all", all, 0);
+	put(driver, scenario, "all", sum, 0);
 }
 
 static int by_value(const void *a, const void *b)
@@ -246,17 +246,17 @@ static void bench_interval(enum driver driver, bool grouped)
 				    "--interval-count", count, "-e", events,
 				    NULL };
 	double few[ACCESS_TYPES], many[ACCESS_TYPES];
-	size_t at = 0;
+	size_t len = 0;
 
 	for (struct bench_box *b = boxes; b < boxes + n_boxes; b++) {
-		at += snprintf(events + at, sizeof(events) - at, "%s%s",
-			       at ? "," : "", grouped ? "{" : "");
+		len += snprintf(events + len, sizeof(events) - len, "%s%s",
+				len ? "," : "", grouped ? "{" : "");
 		for (int i = 0; i < perf_events(driver, b); i++)
-			at += snprintf(events + at, sizeof(events) - at,
-				       "%s%s/config=%#x/", i ? "," : "",
-				       driver_pmu(driver, b->name), i << 24);
-		at += snprintf(events + at, sizeof(events) - at, "%s",
-			       grouped ? "}" : "");
+			len += snprintf(events + len, sizeof(events) - len,
+					"%s%s/config=%#x/", i ? "," : "",
+					driver_pmu(driver, b->name), i << 24);
+		len += snprintf(events + len, sizeof(events) - len, "%s",
+				grouped ? "}" : "");
 	}
 	for (int run = 0; run < 2; run++) {
 		snprintf(count, sizeof(count), "%d", run ? MANY : FEW);
@@ -321,7 +321,7 @@ static void bench_named(enum driver driver)
  */
 static void bench_load(void)
 {
-	double n[ACCESS_TYPES], all = 0;
+	double n[ACCESS_TYPES], sum = 0;
 	unsigned int boxes = 0;
 
 	machine_setup_sim("clock=real");
@@ -334,9 +334,9 @@ static void bench_load(void)
 	printf("%-10s %3u boxes", generation()->name, boxes);
 	for (int k = 0; k < ACCESS_TYPES; k++) {
 		printf(" %6.0f %s", n[k], access_names[k]);
-		all += k == MSR_READ ? 0 : n[k];
+		sum += k == MSR_READ ? 0 : n[k];
 	}
-	printf(" %5.1f a box without the MSR reads\n", all / boxes);
+	printf(" %5.1f a box without the MSR reads\n", sum / boxes);
 }
 
 int main(int argc, char *argv[])

@@ -53,7 +53,7 @@ static void open_ticks(struct sampler *s, const char *type, uint64_t period)
 
 static void bench_overflow(const char *type, const char *space)
 {
-	static uint64_t seen[STATS][ROUNDS], all[ROUNDS];
+	static uint64_t seen[STATS][ROUNDS], accesses[ROUNDS];
 	struct sampler s;
 
 	open_ticks(&s, type, PERIOD);
@@ -61,17 +61,17 @@ static void bench_overflow(const char *type, const char *space)
 		sim_stats_clear();
 		sim_advance(PERIOD);
 		sampler_wait(&s, i + 1);
-		all[i] = 0;
+		accesses[i] = 0;
 		for (int j = 0; j < STATS; j++) {
 			seen[j][i] = sim_stat(stats[j]);
 			if (j < ACCESSES)
-				all[i] += seen[j][i];
+				accesses[i] += seen[j][i];
 		}
 	}
 	sampler_close(&s);
 	printf("%-6s %-4s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64
 	       " %10" PRIu64 " %12.1f\n", type, space, median(seen[0]),
-	       median(seen[1]), median(seen[2]), median(seen[3]), median(all),
+	       median(seen[1]), median(seen[2]), median(seen[3]), median(accesses),
 	       median(seen[FROZEN]) / 1000.0);
 }
 

@@ -30,7 +30,7 @@ NO_NAMES = "uncore: no uncore driver is loaded: this is the catalogue of " \
     "Haswell-EP/EX ('uncore check' says what to do)\n"
 
 
-# --- readers that leave ------------------------------------------------------------
+# --- readers that close the pipe ---------------------------------------------------
 
 def test_pipes(tap, samples):
     for arguments in (("flamegraph", samples),
@@ -106,7 +106,7 @@ def test_full_disk(tap, samples):
            "flamegraph -o /dev/full", comments(result))
 
 
-# --- no /proc ----------------------------------------------------------------------------
+# --- without /proc -------------------------------------------------------------------
 
 def test_no_proc(tap):
     for arguments in (["list"], ["topology"], []):
@@ -117,7 +117,7 @@ def test_no_proc(tap):
                "uncore %s without /proc" % " ".join(arguments), comments(result))
 
 
-# --- names that other users choose ---------------------------------------------------------------
+# --- names of tasks, and files of samples --------------------------------------------
 
 def test_task_names(tap, folder):
     """Control characters and semicolons in a task's name are replaced: the name cannot

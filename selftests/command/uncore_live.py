@@ -298,8 +298,8 @@ def test_tasks(tap, shown, author):
                       tasks(screen)[0][-1] == name and
                       float(tasks(screen)[0][3]) > 0)
     tap.ok(good and tasks(shown.screen)[0][0] == str(author.pid),
-           "the first task is the one that reads most, with a name without control characters",
-           shown.screen.lines())
+           "the first task is the one that reads most, with a name without control "
+           "characters", shown.screen.lines())
     shown.send("/\u00e9vil\n")
     tap.ok(shown.wait(lambda screen: len(tasks(screen)) == 1 and
                       "/\u00e9vil" in screen.text()),
@@ -388,13 +388,15 @@ def test_signals(tap):
             status, error = shown.end()
             tap.ok(drawn and was and status == -number and not error and
                    shown.is_restored(), "%s ends it as it ends others, and the "
-                   "terminal is as it was" % number.name, ["status %s" % status, error, repr(was)])
+                   "terminal is as it was" % number.name,
+                   ["status %s" % status, error, repr(was)])
     with live(24, 80, "--no-tasks") as shown:
         drawn = shown.shows(KEYS)
         shown.send("\x03")
         status, error = shown.end()
         tap.ok(drawn and status == -signal.SIGINT and not error and
-               shown.is_restored(), "Ctrl-C: the terminal is as it was", ["status %s" % status, error])
+               shown.is_restored(), "Ctrl-C: the terminal is as it was",
+               ["status %s" % status, error])
 
 
 def test_stop(tap):

@@ -121,7 +121,8 @@ def test_terminal_interrupt(tap, folder):
     with open(path, encoding="ascii") as file:
         got = file.read().split()
     tap.ok(status == -signal.SIGINT and
-           got == ["ready", "%d" % signal.SIGINT], "Ctrl-C: the command gets one SIGINT, the terminal's",
+           got == ["ready", "%d" % signal.SIGINT],
+           "Ctrl-C: the command gets one SIGINT, the terminal's",
            [repr(got), repr(shown)])
 
 
@@ -549,7 +550,7 @@ def test_period(tap):
            "stat notes that period= has no effect", comments(result))
 
 
-# --- what is printed ---------------------------------------------------------------
+# --- output ------------------------------------------------------------------------
 
 def test_widths(tap, sysfs):
     make_pmu(sysfs)

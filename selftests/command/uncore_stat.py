@@ -132,7 +132,8 @@ def test_turns(tap):
         ",imc_0/cas_count.rd/,imc_0/cas_count.wr/,imc_0/cas_count.all/",
         "--per-socket")
     run = Uncore(*arguments)
-    shares = re.findall(r" 0(?: B)?  # +0 B?/s  none seen in ([0-9.]+) % of the time", run.out)
+    shares = re.findall(r" 0(?: B)?  # +0 B?/s  none seen in ([0-9.]+) % of the time",
+                        run.out)
     tap.ok(run.status == 0 and "not counted" not in run.out and
            "\u00b10.00 %" not in run.out and len(shares) > 4 and
            all(0 < float(share) < 100 for share in shares),
@@ -214,7 +215,7 @@ def test_options(tap, folder):
            "a code that is not in the catalogue: one line says so", run.comments())
 
 
-# --- how it ends ------------------------------------------------------------------
+# --- end of uncore and of its command ---------------------------------------------
 
 def wait_until_it_counts(pid):
     """Wait until uncore counts: it has SIGINT blocked then, and reads signals one by
@@ -249,7 +250,8 @@ def test_end(tap):
     status, out, err = interrupt(signal.SIGINT, "stat", "-e", READS, "--",
                                  "sleep", "1000")
     tap.ok(status == -signal.SIGINT and "Counted for" in out and
-           not running("sleep"), "Ctrl-C ends the command as well", [str(status), out, err])
+           not running("sleep"), "Ctrl-C ends the command as well",
+           [str(status), out, err])
 
     run = Uncore("stat", "-e", READS, "-d", "0.3", "--", "sleep", "1000")
     tap.ok(run.status == 0 and not running("sleep"),

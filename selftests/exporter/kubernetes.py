@@ -293,7 +293,7 @@ def test_without(tap, root, sysfs, daemon_set):
            "start", result.stdout.splitlines())
 
 
-# --- a node
+# --- a node with pods
 
 # For each pod its container runtime, and the cgroup that the runtime creates.
 PODS = (

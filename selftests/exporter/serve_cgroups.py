@@ -63,7 +63,7 @@ class Scraper:
         return [*self.late, "bytes apart: %r" % self.apart]
 
 
-def of_cgroup(samples, cgroup):
+def cgroup_bytes(samples, cgroup):
     """Return a cgroup's traffic, {(socket, direction): bytes}, with None where it has
     no series."""
     return {(socket, way): value(samples, "uncore_cgroup_memory_bytes_total",
@@ -99,8 +99,8 @@ def test_cgroup_name(tap):
             work_in(HOSTILE)
             rounds += 1
         work_in(HOSTILE)
-        seen = daemon.wait_for(lambda now: of_cgroup(now, LABEL)["0", "read"])
-        tap.ok((of_cgroup(seen, LABEL)["0", "read"] or 0) > 0,
+        seen = daemon.wait_for(lambda now: cgroup_bytes(now, LABEL)["0", "read"])
+        tap.ok((cgroup_bytes(seen, LABEL)["0", "read"] or 0) > 0,
                "a cgroup whose name is not UTF-8 has series with a clean label",
                [repr(cgroups_in(seen))])
         page = json.loads(daemon.request("/api/snapshot")[2])
@@ -128,20 +128,20 @@ def test_cgroups(tap):
     with Daemon("serve", "--cgroups", "2") as daemon:
         seen = daemon.fresh()
         scraper, rounds = Scraper(seen), 0
-        tap.ok(None not in {*of_cgroup(seen, "other").values(),
-                            *of_cgroup(seen, "idle").values()},
+        tap.ok(None not in {*cgroup_bytes(seen, "other").values(),
+                            *cgroup_bytes(seen, "idle").values()},
                "other and idle are there on each socket",
                [repr(key) for key in seen if "cgroup" in key[0]])
-        while of_cgroup(seen, names[0])["0", "read"] is None and rounds < 20:
+        while cgroup_bytes(seen, names[0])["0", "read"] is None and rounds < 20:
             work_in(names[0])
             seen, rounds = daemon.fresh(scraper.take), rounds + 1
-        tap.ok(of_cgroup(seen, names[0])["0", "read"] == 0,
+        tap.ok(cgroup_bytes(seen, names[0])["0", "read"] == 0,
                "a cgroup gets series, which begin with 0",
-               [repr(of_cgroup(seen, names[0]))])
+               [repr(cgroup_bytes(seen, names[0]))])
         work_in(names[0])
         seen = daemon.wait_for(lambda now: scraper.take(now) and
-                               of_cgroup(now, names[0])["0", "read"])
-        mine = of_cgroup(seen, names[0])
+                               cgroup_bytes(now, names[0])["0", "read"])
+        mine = cgroup_bytes(seen, names[0])
         tap.ok((mine["0", "read"] or 0) > 0 and not mine["0", "write"] and
                not mine["1", "read"], "and its share of what is read then",
                [repr(mine)])

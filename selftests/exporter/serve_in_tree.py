@@ -124,7 +124,8 @@ def test_live(tap):
         tap.ok(drawn and frozen, "live says that the socket is not measured",
                shown.screen.lines())
         write_global(COUNT_ALL)
-        tap.ok(shown.wait(says("^ *1: (nothing limits|limited)")), "and measures it again",
+        tap.ok(shown.wait(says("^ *1: (nothing limits|limited)")),
+               "and measures it again",
                shown.screen.lines())
         shown.send("q")
         shown.end()
@@ -140,7 +141,8 @@ def main():
         lines = output.splitlines()
         tap.ok(status == 0 and len(lines) == 2 and
                "another program has stopped the boxes of socket 1: no series" in
-               lines[0] and re.search(r"has stopped \w+_imc_\d of socket 1: no series", lines[1]),
+               lines[0] and
+               re.search(r"has stopped \w+_imc_\d of socket 1: no series", lines[1]),
                "one line says so of each", ["status %d" % status, *lines])
     tap.end()
 

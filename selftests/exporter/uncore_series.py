@@ -67,7 +67,7 @@ class Stream:
         return text and json.loads(text.removeprefix("data: "))
 
 
-# --- what is served now --------------------------------------------------------------
+# --- documents of the running machine ------------------------------------------------
 
 def test_documents(tap, daemon):
     status, headers, text = daemon.request("/api/topology")

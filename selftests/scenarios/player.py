@@ -15,7 +15,7 @@ CHUNK = 32 << 10            # the simulator accepts whole lines, at most 64 KiB 
 
 
 class Failure(Exception):
-    """One line for the user."""
+    """An error, with one line of text for the user."""
 
 
 def parameter(name, default):

@@ -81,7 +81,7 @@ def same(first, second):
     return math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-6)
 
 
-# --- what is conserved ---------------------------------------------------------
+# --- conservation laws ---------------------------------------------------------
 
 def laws(pair):
     """Generate (description, number, number): two numbers that must be equal."""
