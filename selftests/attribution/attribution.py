@@ -40,6 +40,7 @@ def exact(tap, table, want, name):
 
 
 def near(got, want, percent):
+    """Return whether @got differs from @want by at most @percent of @want."""
     return abs(got - want) * 100 <= want * percent
 
 

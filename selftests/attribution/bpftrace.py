@@ -19,6 +19,7 @@ PERIOD = 25000000
 
 
 def lines():
+    """Return the bpftrace commands of the page."""
     with open(PAGE, encoding="utf-8") as file:
         return [line.strip() for line in file
                 if line.startswith("  bpftrace ")]

@@ -50,6 +50,7 @@ def nest(folder, commands, innermost):
 
 
 def outputs(folder, commands):
+    """Read the output that each command has written to its file."""
     texts = {}
     for name in commands:
         with open(os.path.join(folder, name), encoding="utf-8") as file:

@@ -29,6 +29,7 @@ TOLERANCE = 2       # per cent
 
 
 def record(*options):
+    """Run uncore record with shares_task, which sends the known traffic."""
     line = Event("ha", "requests.reads").line(0, "ha_0", PERIOD)
     return Uncore("record", "-e", EVENT, "-c", str(PERIOD), *options,
                   command=(TASK, SIM + "traffic", line, str(HEAVY), str(LIGHT),

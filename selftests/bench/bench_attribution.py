@@ -165,6 +165,7 @@ def bench_messaging(tap):
 
 
 def words(resolution):
+    """Return the name of a resolution in the table."""
     return "in %d us" % resolution if resolution else "each switch"
 
 

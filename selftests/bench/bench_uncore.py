@@ -34,6 +34,7 @@ COUNTERS = {"ubox": 2, "r3qpi": 3}      # counters of a box; 4 in other box type
 
 
 def load():
+    """Load the simulator with two sockets of 18 CBos, and xeon_uncore."""
     for module in ("xeon_uncore", "xeon_uncore_sim", "intel_uncore"):
         if os.path.exists("/sys/module/" + module):
             subprocess.run(["rmmod", module], check=True)
@@ -83,6 +84,7 @@ def intervals(path):
 
 
 def cpu_of_interval(command, folder):
+    """Return the CPU time that a command needs for an interval, in ms."""
     path = os.path.join(folder, "output")
     with open(path, "wb") as output, subprocess.Popen(
             command, stdout=output, stderr=subprocess.STDOUT) as process:
@@ -102,6 +104,7 @@ def cpu_of_interval(command, folder):
 
 
 def measure(command, folder):
+    """Return the CPU time in ms and the system calls of an interval."""
     return cpu_of_interval(command, folder), syscalls(command, folder)
 
 

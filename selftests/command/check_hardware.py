@@ -29,6 +29,7 @@ def check_hardware(*arguments):
 
 
 def find_checks(checks, subject):
+    """Return the checks of a subject."""
     return [check for check in checks if check["subject"] == subject]
 
 

@@ -91,6 +91,7 @@ def in_namespace(script, *arguments):
 
 
 def may_mount(folder):
+    """Return whether this user may mount in a new mount namespace."""
     return not in_namespace('mount -t tmpfs none "$1"', folder).returncode
 
 

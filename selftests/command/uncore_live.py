@@ -44,6 +44,7 @@ KEYS = "q quit"
 
 
 def live(rows, columns, *arguments, before=(), **more):
+    """Start uncore live on a terminal of this size."""
     return OnTerminal(rows, columns,
                       [*before, UNCORE, "live", *QUICK, *arguments], **more)
 
@@ -97,6 +98,7 @@ def tasks(screen):
 # --- numbers -------------------------------------------------------------------
 
 def close(got, want, part):
+    """Return whether @got differs from @want by at most the share @part of @want."""
     return got is not None and abs(got - want) <= part * want
 
 
@@ -440,6 +442,7 @@ def test_no_terminal(tap):
 # --- failures during a run -----------------------------------------------------------
 
 def has_numbers(screen, sockets=2):
+    """Return whether the uncore clocks of the sockets are above 0."""
     values = cells(screen, "Uncore clock")
     return len(values) >= sockets and all(cell and cell[0] > 0
                                           for cell in values[:sockets])

@@ -27,6 +27,7 @@ PREFIX = "uncore" if IN_TREE else "hswep"
 
 
 def boxes(box_type):
+    """Return the names of the boxes of a type, without the prefix of the PMU."""
     names = [name.removeprefix(PREFIX + "_") for name in os.listdir(DEVICES)
              if re.fullmatch(r"%s_%s(_\d+)?" % (PREFIX, box_type), name)]
     return sorted(names, key=lambda name: (len(name), name))
@@ -76,6 +77,7 @@ class Checks:
 
 
 def json_of(tap, run, name):
+    """Return the Values of a run; report a failed run as a result, and return None."""
     if run.status == 0:
         return Values(run.json())
     tap.ok(False, name, run.comments())
@@ -92,6 +94,7 @@ def memory_traffic():
 
 
 def check_bandwidth(run, values, traffic):
+    """Compare the bandwidths of channels, sockets and the machine with the traffic."""
     checks = Checks()
     sums = {}
     for (socket, box), counts in traffic.items():

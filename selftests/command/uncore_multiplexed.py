@@ -84,6 +84,7 @@ def copy_event(number):
 
 
 def copy_flow(number, flows):
+    """Return the flow of SBo transactions that has the rate of a term."""
     term = TERMS[number]
     rate = sum(entry.rate * term.counts(entry) for entry in flows
                if entry.box == term.box)
@@ -92,6 +93,7 @@ def copy_flow(number, flows):
 
 
 def is_counted(transactions):
+    """Return whether an event or a term of a metric counts these transactions."""
     if transactions.box == "imc":
         return transactions.code in CODES
     return any(transactions.box == term.box and term.counts(transactions)
@@ -99,6 +101,7 @@ def is_counted(transactions):
 
 
 def lines(package, flows, factor):
+    """Return lines for the file "rates", with the rates multiplied by @factor."""
     return "".join(flow.Flow(entry.box, entry.code, entry.umask,
                              entry.rate * factor, entry.number,
                              **entry.keys).line(package) for entry in flows)

@@ -40,6 +40,7 @@ NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
 def stat(program, *arguments, command=("sleep", "0.12")):
+    """Run "perf stat" or "uncore stat". Return its rows; after a failure, its output."""
     result = subprocess.run([program, "stat", *arguments, "--", *command],
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             encoding="utf-8", timeout=PATIENCE, check=False)

@@ -43,6 +43,7 @@ def traffic_command(folder, lines, package=0):
 
 
 def record(folder, *arguments, package=0, lines=()):
+    """Record the traffic of @lines. Return the run, and the path of the samples."""
     path = os.path.join(folder, "samples")
     run = Uncore("record", "-o", path, *arguments,
                  command=traffic_command(folder, lines, package))
@@ -63,6 +64,7 @@ def samples_in(text):
 
 
 def samples_of(path):
+    """Return the samples in a file, as samples_in()."""
     return samples_in(perf("script", "-i", path, "-F", "comm,cpu,period,event"))
 
 

@@ -43,6 +43,7 @@ def running(name):
 
 
 def rows_of(run):
+    """Return the rows of a JSON document, {(event, socket, PMU): row}."""
     return {(row["event"], row.get("socket"), row.get("pmu")): row
             for row in run.json()["events"]}
 
@@ -228,6 +229,8 @@ def wait_until_it_counts(pid):
 
 
 def interrupt(number, *arguments, after=0.5):
+    """Run uncore and send it a signal @after seconds after it has started to count.
+    Return its status, standard output and standard error."""
     with started([UNCORE, *arguments], stdout=subprocess.PIPE,
                  stderr=subprocess.PIPE, encoding="utf-8") as process:
         wait_until_it_counts(process.pid)

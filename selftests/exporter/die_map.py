@@ -35,6 +35,7 @@ with open("%sadvance", "w") as file:
 
 
 def get(daemon, path):
+    """Return the document at a path; a failure as {"problem": text}."""
     status, _, text = daemon.request(path)
     return json.loads(text) if status == 200 else {"problem": text}
 
@@ -56,6 +57,7 @@ def places(topology):
 
 
 def grown(topology, before, after):
+    """Return the growth of each counter, {(socket, event): count}."""
     return {place: new - old for place, old, new in zip(
         places(topology), before["counts"], after["counts"])}
 
@@ -67,6 +69,7 @@ def counted(run):
 
 
 def differences(want, got):
+    """Describe each counter whose counts differ."""
     return ["%s: stat %s, here %s" % (place, want.get(place), got.get(place))
             for place in sorted({*want, *got}) if want.get(place) != got.get(place)]
 

@@ -118,6 +118,7 @@ def serve(sysfs, port=0, **more):
 
 
 def show(browser, daemon):
+    """Open the page, and wait until it has counts."""
     browser.open("http://127.0.0.1:%d/#table" % daemon.port, *SIZE)
     return browser.wait_for("%s === 'live' && %s > 0" % (STATUS, COUNT))
 

@@ -83,6 +83,7 @@ class Quiet:
 
 
 def guest():
+    """Play and record each scenario in the VM, and print the recordings for the host."""
     steps = "; ".join(["python3 -c '%s' /dev/null %d && sleep 1.2" % (
         SEND, causes.MACHINE["uclk_khz"] * 1000)] * ADVANCES)
     with Machine(Quiet(), sim=["%s=%d" % item for item in
@@ -159,6 +160,7 @@ def with_sockets(recording, count, folder):
 
 
 def record_scenarios(tap, folder):
+    """Run guest() in a VM. Return a Recording of each scenario."""
     kernel = os.environ.get("VM_KERNEL")
     result = subprocess.run(
         [os.path.join(TOP, "selftests", "vm", "run"),
@@ -177,6 +179,8 @@ def record_scenarios(tap, folder):
 
 
 def show(browser, daemon, place, size, ready="replay, paused"):
+    """Open the page at a place, which is the part of the URL behind #, and wait until the
+    page is ready. Return the number of boxes."""
     browser.open("http://127.0.0.1:%d/#%s" % (daemon.port, place), *size)
     return browser.wait_for(
         "document.getElementById('status').textContent === '%s' && "
@@ -184,6 +188,7 @@ def show(browser, daemon, place, size, ready="replay, paused"):
 
 
 def digits(number):
+    """Format a number like the page does."""
     return "{:,}".format(number)
 
 
@@ -208,11 +213,13 @@ def share_of_memory(counts, socket):
 
 
 def share_of_slice(counts, socket, pmu):
+    """Return an LLC slice's lookups in percent of the uncore's cycles."""
     return 100 * counts[socket, pmu + "/llc_lookup.any,filter_state=0x7f/"] / \
         counts[socket, "hswep_ubox/uclk/"]
 
 
 def share_of_agent(counts, socket, pmu):
+    """Return a home agent's requests in percent of the uncore's cycles."""
     return 100 * sum(
         counts[socket, "%s/requests.%s_%s/" % (pmu, request, origin)]
         for request in ("reads", "writes") for origin in ("local", "remote")) / \
@@ -220,6 +227,7 @@ def share_of_agent(counts, socket, pmu):
 
 
 def share_of_link(counts, socket, pmu):
+    """Return a QPI link's sent flits in percent of the link's cycles."""
     get = {name: counts[socket, "%s/%s/" % (pmu, name)]
            for name in ("txl_flits_g0.data", "txl_flits_g0.non_data",
                         "clockticks")}

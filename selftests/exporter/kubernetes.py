@@ -134,6 +134,7 @@ def python(program, *arguments, given=None):
 
 
 def load(*paths):
+    """Return the documents of YAML files in userspace/monitoring/."""
     return python(LOAD, *[os.path.join(FOLDER, path) for path in paths])
 
 
@@ -216,6 +217,7 @@ def test_rights(tap, security):
 
 
 def status_of(pid):
+    """Return the fields of a process's /proc/PID/status."""
     return dict(line.split(":\t", 1) for line in
                 read("/proc/%d/status" % pid).splitlines() if ":\t" in line)
 
@@ -402,6 +404,7 @@ def test_node(tap, root, daemon_set, monitor):
 
 
 def guest():
+    """Run the tests in a VM: exact counts, and a node with pods."""
     tap = Tap()
     # Debian's level 3 refuses perf_event_open with CAP_PERFMON, too.
     with open("/proc/sys/kernel/perf_event_paranoid", "w", encoding="ascii") as file:

@@ -92,6 +92,7 @@ def names_in(expr):
 
 
 def expressions(dashboard):
+    """Generate (panel, expression) of each query in a dashboard."""
     for panel in dashboard["panels"]:
         for target in panel.get("targets", ()):
             yield panel, target["expr"]

@@ -193,6 +193,7 @@ def causes_of(scenario):
 
 
 def per_socket(answers, target):
+    """Return the values of a machine, {socket: value}."""
     return {labels.get("socket"): value for labels, value in answers
             if labels.get("instance") == target}
 

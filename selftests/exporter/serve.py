@@ -33,6 +33,7 @@ CPU = "/sys/devices/system/cpu/cpu%d/online"
 
 
 def send(lines):
+    """Write lines to the simulator's traffic file."""
     for line in lines:
         write(SIM + "traffic", line)
 
@@ -87,6 +88,7 @@ LABEL_PER_BOX = {**LABEL, "cbox": "slice", "ha": "agent", "sbox": "stop",
 
 
 def instance_of(pmu):
+    """Return the number of a box, which is 0 in a PMU name without number."""
     match = re.search(r"_(\d+)$", pmu)
     return int(match[1]) if match else 0
 
@@ -185,11 +187,14 @@ def test_default(tap, machine, samples):
 
 
 def reads(socket="1", channel="2"):
+    """Return a traffic line with 1000 reads of a memory channel."""
     return Event("imc", "cas_count.rd").line(
         int(socket), "imc_" + channel, 1000)
 
 
 def lines_read(after, before):
+    """Return the lines that channel 2 of socket 1 has read between two scrapes; None if a
+    scrape lacks the series."""
     grown = counted(after, before, "uncore_memory_bytes", socket="1",
                     channel="2", direction="read")
     return None if grown is None else grown / 64

@@ -72,6 +72,7 @@ def cgroup_bytes(samples, cgroup):
 
 
 def cgroups_in(samples):
+    """Return the cgroups that have series of memory traffic."""
     return {dict(labels)["cgroup"] for name, labels in samples
             if name == "uncore_cgroup_memory_bytes_total"}
 

@@ -27,6 +27,7 @@ CHANNEL, FREEZE_BOX, COUNT_BOX = "0x2fb0", 0x30100, 0x30000
 
 
 def write_global(value_of):
+    """Write the global control of the last socket, on the socket's last CPU."""
     cpu = int(read("/sys/devices/system/cpu/online").rsplit("-", 1)[-1])
     with open("/dev/cpu/%d/msr" % cpu, "r+b", buffering=0) as file:
         os.pwrite(file.fileno(), value_of.to_bytes(8, "little"), GLOBAL_CONTROL)

@@ -203,6 +203,7 @@ def test_many_streams(tap, daemon):
 
 
 def sockets_of(daemon):
+    """Return the number of sockets that the daemon has open."""
     folder, count = "/proc/%d/fd/" % daemon.process.pid, 0
     for fd in os.listdir(folder):
         with contextlib.suppress(OSError):      # the daemon has closed this fd

@@ -47,6 +47,7 @@ def test_processors(tap, folder):
 
 
 def clock_cycles(samples):
+    """Return the counter of a memory channel's clock, or None."""
     return value(samples, "uncore_memory_clock_cycles_total", socket="0",
                  channel="0")
 

@@ -18,6 +18,7 @@ from lib.python.uncore import UNCORE
 
 
 def check_text(tap, name, text, openmetrics):
+    """Return the samples of a text; report a malformed text as a failed result."""
     try:
         return parse(text, openmetrics)
     except Malformed as error:

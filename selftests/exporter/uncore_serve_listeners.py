@@ -68,6 +68,7 @@ class UnixConnection(http.client.HTTPConnection):
 
 
 def ask_unix(path, url, host="localhost"):
+    """Request a URL over a unix socket. Return (status, body)."""
     connection = UnixConnection(path)
     with contextlib.closing(connection):
         connection.request("GET", url, headers={"Host": host})

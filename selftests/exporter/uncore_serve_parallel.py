@@ -21,6 +21,7 @@ MEMORY = 1024               # kB
 
 
 def in_threads(work, count):
+    """Run work(number) in @count threads, and wait for their ends."""
     threads = [threading.Thread(target=work, args=(number,))
                for number in range(count)]
     for thread in threads:

@@ -62,6 +62,7 @@ def shown(daemon):
 
 
 def replace(files, targets):
+    """Replace target files by copies of @files, each by a rename."""
     for new, old in zip(files, targets):
         shutil.copy(new, old + ".new")
         os.rename(old + ".new", old)

@@ -23,6 +23,7 @@ ENV = {**os.environ, "LD_LIBRARY_PATH": os.path.join(BUILD, "lib")}
 
 
 def example(name):
+    """Return the path of a built example."""
     return os.path.join(BUILD, "bin", "example-" + name)
 
 

@@ -30,11 +30,13 @@ def run(*command, **more):
 
 
 def step(tap, name, *command, **more):
+    """Run a command, whose success is a result of the test."""
     status, lines = run(*command, **more)
     return tap.ok(status == 0, name, lines[-15:])
 
 
 def library(pattern):
+    """Return the installed files below lib that match a pattern."""
     return glob.glob(os.path.join(PREFIX, "lib*", "**", pattern),
                      recursive=True)
 

@@ -22,6 +22,7 @@ NODES = 2
 
 
 def _share(part, whole):
+    """Return a part in percent of the whole."""
     return 100 * part / whole if whole else 0.0
 
 
@@ -55,6 +56,7 @@ def _latencies(s):
 
 
 def _cache(s):
+    """Generate the metrics of the LLC, and of the requests of devices."""
     c = s.causes
     writes, reads = c.device_writes, c.device_reads
     yield "llc_drd_miss_pct", 100 * (1 - c.data_hits)
@@ -129,6 +131,7 @@ def _from_memory(c, other):
 
 
 def _memory(s, other):
+    """Generate the metrics of the memory channels and of the home agents."""
     c = s.causes
     reads, writes = _from_memory(c, other)
     for name, size in (("reads", reads), ("writes", writes),
@@ -235,6 +238,7 @@ def _generation(s):
 
 
 def _lookups(s, other):
+    """Generate the use of the CBos, by their lookups."""
     c = s.causes
     yield "cbox_util", _share(
         sum(s.own.asked.values()) + c.writes / LINE * c.victims +
@@ -242,6 +246,7 @@ def _lookups(s, other):
 
 
 def _power(s):
+    """Generate the shares of time in which the frequency is limited."""
     for name in ("os", "power", "thermal"):
         yield "pct_cyc_freq_%s_ltd" % name, \
             100 * getattr(s.causes, "limit_" + name)

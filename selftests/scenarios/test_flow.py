@@ -46,6 +46,7 @@ def choose(name):
 
 
 def sockets(name, seconds=0):
+    """Return the flow.Socket of each package, @seconds after a scenario's start."""
     return flow.sockets(MACHINE, causes.at(name, seconds, MACHINE.packages))
 
 
@@ -189,6 +190,7 @@ def packets(socket, kind, mask=0xff):
 
 
 def broken(pair):
+    """Describe the conservation laws that do not hold."""
     return ["%s: %r and %r" % law for law in laws(pair)
             if not same(law[1], law[2])]
 
@@ -245,6 +247,7 @@ def of_rates(metric, socket):
 
 
 def wrong_metrics(pair):
+    """Describe the metrics whose value from the rates is not that of the causes."""
     wrong = []
     for i, socket in enumerate(pair):
         want = expected(socket, pair[1 - i if len(pair) > 1 else 0].causes)
