@@ -9,7 +9,7 @@ import argparse
 import os
 import sys
 
-from gen import (absent, boxes, check, cpp, derived, docs, groups, kernel, lists,
+from gen import (absent, boxes, check, cpp, derived, docs, groups, kernel, layout, lists,
                  notes, perf_names, registers, table, todo)
 from gen.catalogue import CatalogueError, load_generations, load_json
 from gen.where import located
@@ -91,6 +91,20 @@ def checked_generations(top):
     return None if reasons else generations
 
 
+def format_files(top):
+    """Write each JSON file of the catalogue in its layout."""
+    for path, _, text in list(layout.files(top, SHOWN)):
+        write_file(path, text)
+
+
+def layout_is_right(top):
+    """Print the files that are not in their layout; return False if there are any."""
+    reasons = list(layout.check(top, SHOWN))
+    for reason in reasons:
+        print(reason, file=sys.stderr)
+    return not reasons
+
+
 def write_outputs(generation, args):
     if args.kernel:
         prefix = os.path.join(args.kernel, generation.name)
@@ -124,7 +138,11 @@ def list_work(name, top):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true",
-                        help="only say whether the catalogue is sound")
+                        help="only say whether the catalogue is sound, and its files "
+                             "are in the layout of --format")
+    parser.add_argument("--format", action="store_true",
+                        help="lay out the JSON files of the catalogue by the rules of "
+                             "gen/layout.py")
     parser.add_argument("--kernel", metavar="DIR",
                         help="write the C tables into DIR")
     parser.add_argument("--tsv", metavar="FILE",
@@ -156,11 +174,15 @@ def main():
     try:
         if args.todo:
             return list_work(args.todo, args.catalogue)
+        if args.format:
+            format_files(args.catalogue)
         generations = checked_generations(args.catalogue)
     except CatalogueError as err:
         print(err, file=sys.stderr)
         return 1
     if generations is None:
+        return 1
+    if args.check and not layout_is_right(args.catalogue):
         return 1
     if args.generation == "all" and (args.tsv or args.cpp):
         parser.error("--tsv and --cpp are of one generation")

@@ -19,15 +19,32 @@ class CatalogueError(Exception):
     """A file that cannot be read as a catalogue at all."""
 
 
+# Keys of texts for readers and of expressions. In the files, a long one is an array of
+# strings (gen/layout.py).
+PROSE = {"BriefDescription", "Note", "Misprint", "Reason", "What", "Question",
+         "MetricExpr", "Weight", "description"}
+
+
+def _joined(key, value):
+    """Join a text that is an array of strings by spaces."""
+    if key in PROSE and isinstance(value, list) and value and \
+            all(isinstance(part, str) for part in value):
+        return " ".join(value)
+    return value
+
+
 def load_json(path, shown):
-    """Parse a file; a repeated key would silently win, so refuse it."""
+    """
+    Parse a file and join its long texts. Refuse a key that an object has twice: JSON
+    readers would take the last value without a message.
+    """
     def pairs(items):
         keys = [key for key, _ in items]
         for key in keys:
             if keys.count(key) > 1:
                 raise CatalogueError("%s: key %s is given twice in one object"
                                      % (shown, key))
-        return dict(items)
+        return {key: _joined(key, value) for key, value in items}
 
     try:
         with open(path, encoding="utf-8") as file:

@@ -11,6 +11,8 @@ import json
 import os
 import re
 
+from . import layout
+
 FILE = "perf-names.json"
 # perf's folder of a generation, or how its file is called.
 FOLDERS = {"hswep": "haswellx", "bdwep": "broadwellx", "bdwde": "broadwellde",
@@ -101,7 +103,8 @@ def text(names):
             having = [generation for generation in sorted(names)
                       if names[generation].get(name) == terms]
             shared.setdefault(" ".join(having), {})[name] = terms
-    return json.dumps(shared, indent=1, sort_keys=True) + "\n"
+    return layout.text({having: dict(sorted(names.items()))
+                        for having, names in sorted(shared.items())})
 
 
 def rows(top, generation):

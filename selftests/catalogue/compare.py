@@ -13,7 +13,6 @@ import argparse
 import fnmatch
 import functools
 import glob
-import itertools
 import json
 import os
 import re
@@ -26,6 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(TOP, "events"))
 
+from gen import layout  # noqa: E402
 from generate import checked_generations  # noqa: E402
 
 # How libpfm4's PMUs begin, perf's folder, and Intel's. libpfm4 has one description of
@@ -294,20 +294,12 @@ def lacking(generation, readings):
             for source, theirs in readings.items()}
 
 
-def lines(names):
-    """A line for each event, with all of its unit masks."""
-    for _, group in itertools.groupby(names, lambda name: name.split(".")[0]):
-        yield ", ".join(map(json.dumps, group))
-
-
 def update(generation, readings):
     path = os.path.join(generation.folder, "readings.json")
     now = {**generation.load("readings.json", missing={}),
            **lacking(generation, readings)}
     with open(path, "w", encoding="utf-8") as file:
-        file.write("{\n%s\n}\n" % ",\n".join(
-            ' "%s": [\n  %s\n ]' % (source, ",\n  ".join(lines(names)))
-            for source, names in now.items()))
+        file.write(layout.text(now))
 
 
 class Report:

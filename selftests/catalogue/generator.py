@@ -409,7 +409,7 @@ LINES = [
      "invxtoi: Note: ADDRESS_MATCH.STALL_COUNT is a name of ivbep and not of this "
      "generation"),
     ("a generation's note that names another one's event", "snbep", "boxes.json",
-     '"Note": "no global control', '"Note": "HITME_HIT.INVALS, no global control',
+     '"no global control', '"HITME_HIT.INVALS, no global control',
      "Registers: Note: HITME_HIT.INVALS is a name of hswep, bdwep, bdwde and not "
      "of this generation"),
     ("an absent metric with an empty reason", "ivbep", "omitted.json",
@@ -460,6 +460,25 @@ def test_lines():
                    wanted in run.stderr.splitlines(),
                    "refused, with its line: " + title, "wanted " + wanted,
                    run.stderr)
+
+
+def test_layout():
+    """--check reports a file that another program wrote, --format restores it."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy_catalogue(folder)
+        path = os.path.join(folder, "hswep", "metrics.json")
+        with open(path, encoding="utf-8") as handle:
+            text = handle.read()
+        edited(folder, "metrics.json", lambda content: None)
+        run = generate("--catalogue", folder, "--check")
+        result(run.returncode == 1 and run.stderr ==
+               "events/hswep/metrics.json: another layout: run events/generate.py "
+               "--format\n", "refused: a file in another layout", run.stderr)
+        run = generate("--catalogue", folder, "--format")
+        with open(path, encoding="utf-8") as handle:
+            restored = handle.read() == text
+        result(run.returncode == 0 and restored, "--format restores the layout",
+               run.stderr)
 
 
 def test_inherited_metric():
@@ -717,6 +736,7 @@ def main():
     test_readers()
     test_unread()
     test_lines()
+    test_layout()
     test_inherited_metric()
     test_missing_box()
     test_outputs()

@@ -16,6 +16,10 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(TOP, "events"))
+
+from gen.catalogue import load_json  # noqa: E402
+
 FOLDER = os.path.join(TOP, "events", "hswep")
 MANUAL = os.path.join(TOP, "..", "shared", "manuals",
                       "xeon-e5-e7-v3-uncore-331051.md")
@@ -26,8 +30,7 @@ SKIP = 4
 
 
 def load(file):
-    with open(os.path.join(FOLDER, file), encoding="utf-8") as handle:
-        return json.load(handle)
+    return load_json(os.path.join(FOLDER, file), file)
 
 
 def definitions(text):
