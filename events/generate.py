@@ -19,7 +19,7 @@ SHOWN = "events"
 
 
 def write_file(path, text):
-    """Touch the file only when it changes, so that make rebuilds no more."""
+    """Write the file only if its text changes, so that make rebuilds nothing else."""
     try:
         with open(path, encoding="utf-8") as file:
             if file.read() == text:
@@ -34,7 +34,7 @@ def write_file(path, text):
 
 
 def _merged_reasons(generation, schema):
-    """Build the generation's events on those it inherits; yield the faults."""
+    """Merge the generation's files with those of its base; yield the faults."""
     generation.merge_events()
     yield from generation.reasons
     yield from registers.check_registers(generation)
@@ -55,7 +55,7 @@ def _merged_reasons(generation, schema):
 
 
 def read_catalogue(top):
-    """The generations, and the faults of the catalogue."""
+    """Return the generations and the faults of the catalogue."""
     events, metrics, opcodes, in_tree, group = (
         load_json(os.path.join(TOP, file), "%s/%s" % (SHOWN, file))
         for file in ("schema.json", "metrics-schema.json",
@@ -73,7 +73,7 @@ def read_catalogue(top):
     for generation in generations if not reasons else ():
         reasons.extend(_merged_reasons(generation, events))
         if reasons:
-            break       # a generation like this one would only repeat them
+            break       # generations that inherit these files would repeat the faults
     for generation in generations if not reasons else ():
         reasons.extend(absent.check_absences(generation, generations))
         reasons.extend(notes.check_notes(generation, generations))
@@ -84,7 +84,7 @@ def read_catalogue(top):
 
 
 def checked_generations(top):
-    """Read the catalogue; print its faults and return None where it has any."""
+    """Return the catalogue's generations, or print its faults and return None."""
     generations, reasons = read_catalogue(top)
     for reason in reasons:
         print(located(reason, generations), file=sys.stderr)
@@ -120,19 +120,19 @@ def write_outputs(generation, args):
 
 
 def list_work(name, top):
-    """Print a line for each thing to do; return 0 when there is none."""
+    """Print a line for each task of generation @name; return 0 if there is no task."""
     generations, reasons = read_catalogue(top)
-    found = [one for one in generations if one.name == name]
-    left = list(todo.work(found[0], os.path.dirname(TOP))) if found else [
+    named = [generation for generation in generations if generation.name == name]
+    tasks = list(todo.work(named[0], os.path.dirname(TOP))) if named else [
         ("%s/%s/boxes.json" % (SHOWN, name),
          "write it, with at least Title and Like (%s/README.md)" % SHOWN)]
     faults = sum(reason.startswith("%s/%s/" % (SHOWN, name)) for reason in reasons)
     if faults:
-        left.append(("%s/%s/" % (SHOWN, name),
-                     "%s/generate.py --check finds %d faults" % (SHOWN, faults)))
-    for file, what in left:
-        print("%s: %s" % (file, what))
-    return 1 if left else 0
+        tasks.append(("%s/%s/" % (SHOWN, name),
+                      "%s/generate.py --check finds %d faults" % (SHOWN, faults)))
+    for file, task in tasks:
+        print("%s: %s" % (file, task))
+    return 1 if tasks else 0
 
 
 def main():
@@ -186,8 +186,8 @@ def main():
         return 1
     if args.generation == "all" and (args.tsv or args.cpp):
         parser.error("--tsv and --cpp are of one generation")
-    wanted = [one for one in generations
-              if args.generation in (one.name, "all")]
+    wanted = [generation for generation in generations
+              if args.generation in (generation.name, "all")]
     if not wanted:
         parser.error("no generation %s" % args.generation)
     for generation in wanted:
@@ -200,8 +200,8 @@ def main():
             generations, groups.load(args.catalogue, SHOWN)))
     if args.absent_metrics:
         for generation in generations:
-            for one in absent.absences(generation, generations):
-                print("%s\t%s\t%s" % (generation.name, one.name, one.reason))
+            for absence in absent.absences(generation, generations):
+                print("%s\t%s\t%s" % (generation.name, absence.name, absence.reason))
     if args.perf_names:
         write_file(os.path.join(args.catalogue, perf_names.FILE),
                    perf_names.text(perf_names.collect(generations,

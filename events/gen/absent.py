@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Metrics that a generation does not have and a related one has: each with its
-reason, which omitted.json gives unless the whole box type is missing.
+Metrics that a generation lacks and a related generation has. omitted.json gives the
+reason for each metric, unless the generation lacks the metric's box type.
 """
 
 import collections
@@ -13,14 +13,14 @@ Absence = collections.namedtuple("Absence", "box name reason")
 
 
 def _given(generation):
-    """(patterns, reason) of omitted.json's metrics."""
+    """Yield (patterns, reason) of each entry for metrics in omitted.json."""
     for item in generation.load("omitted.json", missing=[]):
         if "Metrics" in item:
             yield item["Metrics"].split(), item.get("Reason", "")
 
 
 def _family(generation, generations):
-    """{name: metric} of what related generations have and this one has not."""
+    """{name: metric} of the metrics that only related generations have."""
     found = {}
     for other in generations:
         if other.root is generation.root:
@@ -32,7 +32,7 @@ def _family(generation, generations):
 
 
 def absences(generation, generations):
-    """An Absence for each of these metrics; without a reason, it is None."""
+    """Yield an Absence for each metric that only related generations have."""
     boxes = {box.name for box in generation.boxes}
     titles = {box.name: box.title for other in generations
               for box in other.boxes}
@@ -48,7 +48,7 @@ def absences(generation, generations):
 
 
 def check_absences(generation, generations):
-    """Reasons why what omitted.json says of metrics does not hold."""
+    """Yield the faults of the metrics in omitted.json, and metrics without a reason."""
     shown = generation.shown + "/omitted.json"
     lacking = list(absences(generation, generations))
     why = {raw["MetricName"]: reason

@@ -20,7 +20,7 @@ HEAD = """// SPDX-License-Identifier: GPL-2.0-only
 
 
 def _bits(mask, ull="_ULL"):
-    """A mask in the kernel's macros, the highest bits first."""
+    """@mask in the kernel's macros BIT and GENMASK, the highest bits first."""
     if mask == 0xffffffff:
         return "U32_MAX"
     parts = []
@@ -46,7 +46,7 @@ def _comment(text, tabs):
 
 
 def _member(tabs, name, value):
-    """A line of an initialiser, or several where it is long."""
+    """A member of an initialiser, in several lines where it is long."""
     lines = textwrap.wrap(".%s = %s," % (name, value), 90 - 8 * tabs)
     return "".join("%s%s\n" % ("\t" * (tabs + bool(number)), line)
                    for number, line in enumerate(lines))
@@ -90,7 +90,7 @@ class Row:
         return rows and rows + ["\t{ }\n"]
 
     def status_bits(self):
-        """Of each box in the global status, where they are not those of all boxes."""
+        """Bits of the global status, a mask for each box; [] if all boxes share them."""
         bits = self.facts.get("GlobalStatus")
         if not isinstance(bits, list):
             return []
@@ -134,7 +134,7 @@ class Row:
         for name, field in box.format.items():
             if not field.word and (name != "umask" or box.umask_general):
                 mask |= field.mask
-        # a control register of PCI configuration space has 32 bits
+        # control registers in PCI configuration space have 32 bits
         yield "ctl_mask", _bits(mask & (0xffffffff if facts["Space"] == "pci"
                                         else ~0))
         if "Must" in facts:
@@ -192,7 +192,7 @@ class Row:
         prefix = "%s_%s" % (self.generation.name, self.box.name)
         yield "fields", prefix + "_fields"
         yield "num_fields", "ARRAY_SIZE(%s_fields)" % prefix
-        if not in_tree:     # any counter may count any event there
+        if not in_tree:     # under intel_uncore's names any counter counts any event
             yield "info", prefix + "_info"
             yield "num_info", "ARRAY_SIZE(%s_info)" % prefix
         yield "named", prefix + "_events"
@@ -203,12 +203,12 @@ class Row:
 
     def _quirks(self, in_tree):
         names = [one for one in self.facts.get("Quirks", "").split(",") if one]
-        if self.shared and not in_tree:     # box control is not one box's
+        if self.shared and not in_tree:     # several boxes share box control
             names.append("no_reset")
         return " | ".join("UNC_QUIRK_" + name.upper() for name in names)
 
     def _members(self, in_tree):
-        """(member, value) of struct unc_type; a list is a structure in it."""
+        """(member, value) of struct unc_type; a list has the members of a structure."""
         facts = self.facts
         counters = self.box.counters * (in_function(self.box) if in_tree else 1)
         yield "name", '"%s"' % self.box.name

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The catalogue in memory: a Generation has Boxes, a Box has Events.  Reads the
-JSON files and turns an event into the perf configuration that selects it.
-Whether the result makes sense is for gen/check.py to say.
+The catalogue in memory: a Generation has Boxes, a Box has Events.  Read the JSON
+files and compute the perf configuration (config, config1, config2) of each event.
+gen/check.py checks the contents.
 """
 
 import fnmatch
@@ -16,7 +16,7 @@ FIXED_CODE = 0xff
 
 
 class CatalogueError(Exception):
-    """A file that cannot be read as a catalogue at all."""
+    """A file that cannot be parsed, so that no list of faults is possible."""
 
 
 # Keys of texts for readers and of expressions. In the files, a long one is an array of
@@ -56,7 +56,7 @@ def load_json(path, shown):
 
 
 class Field:
-    """A perf format field: where its bits lie in config, config1, config2."""
+    """A perf format field: its word (config, config1 or config2) and its bits there."""
 
     def __init__(self, text):
         match = re.fullmatch(r"config([12]?):(\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*)",
@@ -77,23 +77,23 @@ class Field:
         return self.place((1 << len(self.bits)) - 1)
 
     def place(self, value):
-        """@value as it lies in its config word."""
+        """The bits of the field's word for @value."""
         return sum(1 << bit for i, bit in enumerate(self.bits)
                    if value >> i & 1)
 
 
 class FilterRule:
-    """Events with config & @mask == @select obey fields that a box has once."""
+    """Events with config & @mask == @select obey @fields, which a box has once."""
 
     def __init__(self, mask, select, fields, section):
         self.mask = mask
         self.select = select
-        self.fields = fields        # name to mask in each config word
+        self.fields = fields        # {name: [mask in config, config1, config2]}
         self.section = section
 
     @property
     def words(self):
-        """The fields' bits in config, config1 and config2."""
+        """The bits of all fields in config, config1 and config2."""
         words = [0, 0, 0]
         for masks in self.fields.values():
             words = [a | b for a, b in zip(words, masks)]
@@ -101,7 +101,7 @@ class FilterRule:
 
 
 def noted(raw, manual):
-    """The notes of an entry, or None.  @manual: as for cited()."""
+    """The note and the misprint of an entry, or None.  @manual: as for cited()."""
     misprint = raw.get("Misprint")
     if misprint and manual:
         misprint = "%s: %s" % (manual, misprint)
@@ -109,21 +109,21 @@ def noted(raw, manual):
 
 
 def cited(section, manual):
-    """A section, with its manual where that is another generation's."""
+    """@section, with the manual's number in front if @manual is another generation's."""
     if manual and section.startswith("§"):
         return "%s %s" % (manual, section)
     return section
 
 
-# Readings by origin: perf's files are made from Intel's.
+# Readings by origin: perf's files are made from Intel's (perfmon), so they count once.
 MAKERS = (("libpfm4",), ("perf", "perfmon"))
 
 
 class Event:
     """
-    A name of the catalogue and its encoding.  @own: the section is of the
-    generation's own manual; @readings: the readings that have the event, or None for a
-    generation without readings.
+    A name of the catalogue and its encoding.  @own: Section cites the generation's
+    own manual, @manual otherwise; @readings: the readings that have the event, or None
+    for a generation without readings.
     """
 
     def __init__(self, box, raw, manual=None, own=True, readings=None):
@@ -150,7 +150,7 @@ class Event:
         self.scale, self.unit = self._parse_scale(raw.get("ScaleUnit"))
 
     def _cite(self, section, manual, own, readings):
-        """Set the sources of the event, and whether it has only one."""
+        """Set the sources that the event cites, and whether there is only one source."""
         self.cited = cited(section, manual)
         self.section = section if own else self.cited
         self.single = False
@@ -168,7 +168,7 @@ class Event:
 
     @staticmethod
     def _parse_filters(text):
-        """List of (field, value), value None where the user must give it."""
+        """List of (field, value); the value is None if the user must give it."""
         filters = []
         for item in (text.split(",") if text else []):
             name, _, value = item.partition("=")
@@ -184,19 +184,19 @@ class Event:
 
     @property
     def general(self):
-        """Is it counted by the general, programmable counters?"""
+        """Do general (programmable) counters count the event?"""
         return self.counter not in ("fixed", "free")
 
     @property
     def ctrs(self):
-        """Mask of the general counters that can count it."""
+        """Mask of the general counters that can count the event."""
         if not self.general:
             return 0
         return sum(1 << int(n) for n in self.counter.split(","))
 
     @property
     def perf_string(self):
-        """What sysfs events/NAME holds."""
+        """The text of the event's file in sysfs, events/NAME."""
         terms = ["event=0x%02x" % self.code] if self.box.has_select else []
         if self.umask:
             terms.append("umask=0x%02x" % self.umask)
@@ -208,7 +208,7 @@ class Event:
         return ",".join(terms)
 
     def config(self):
-        """[config, config1, config2], with 0 for what the user must give."""
+        """[config, config1, config2], with 0 in fields whose value the user must give."""
         words = [0, 0, 0]
         terms = [("event", self.code), ("umask", self.umask)] + self.filters
         for name, value in terms:
@@ -219,14 +219,14 @@ class Event:
 
     @property
     def select(self):
-        """(code, control bits 15:8): what the hardware tells events apart by."""
+        """(code, control bits 15:8), by which the hardware distinguishes events."""
         if not self.box.has_select:
             return self.config()[0], 0
         return self.code, self.config()[0] >> 8 & 0xff
 
 
 class Box:
-    """A box type: what its registers offer, and its events."""
+    """A box type: its counters, registers, format fields, filter rules and events."""
 
     def __init__(self, name, facts, shown, manual=None):
         self.name = name
@@ -238,7 +238,7 @@ class Box:
         self.format = {key: Field(text)
                        for key, text in self.format_text.items()}
         self.umask_general = facts.get("UMaskGeneral", True)
-        # Without an event select, the fields together say what is counted.
+        # Without an event select, all fields together select the event.
         self.has_select = "event" in self.format
         self.subevents = (Field(facts["Subevents"]) if "Subevents" in facts
                           else None)
@@ -246,19 +246,19 @@ class Box:
         self.registers = facts.get("Registers")
         self.filter_rules = [rule for fact in facts.get("Filters", [])
                              for rule in self._parse_rule(fact)]
-        self.own = []       # the file's: events, or a difference
-        self.raw = []       # Entry of each event
+        self.own = []       # content of BOX.json: events, or a difference
+        self.raw = []       # Entry of each event, inherited ones too
         self.events = []
 
     def _parse_rule(self, fact):
-        """A rule for each value of Select."""
+        """Yield a FilterRule for each value of Select."""
         known = {"Mask", "Select", "Fields", "Bits", "Section", "Note"}
         try:
             if set(fact) - known:
                 raise ValueError("unknown key " + min(set(fact) - known))
             mask = int(fact["Mask"], 16)
             names = fact["Fields"].split(",")
-            # some bits of a field may be none of the filter's
+            # the filter may hold only some bits of a field
             bits = Field(fact["Bits"]) if "Bits" in fact else None
             fields = {}
             for name in names:
@@ -292,8 +292,8 @@ class Generation:
         self.shown = shown
         self.base = base
         self.boxes = []
-        self.reasons = []           # what is wrong with the differences
-        self.merged = {}            # file to its list of Entry
+        self.reasons = []           # faults of the differences from the base
+        self.merged = {}            # {file: list of Entry}
         self.readings = self.load("readings.json", missing={})
         own = {key: value for key, value in facts.items()
                if not key[0].isupper()}
@@ -316,7 +316,7 @@ class Generation:
             except KeyError as err:
                 raise CatalogueError("%s/boxes.json: %s: %s is missing"
                                      % (shown, name, err.args[0]))
-            # Without a file, a box type has only inherited events.
+            # A box type without a file has only inherited events.
             box.own = self.load("%s.json" % name, missing={} if base else [])
             self.boxes.append(box)
 
@@ -333,7 +333,7 @@ class Generation:
         return tuple(numbers) or None
 
     def _registers(self, own):
-        """The package's registers, those of the generation it is like first."""
+        """The package's registers: the base generation's with the values of @own."""
         if self.base is None or self.base.registers is None:
             return own
         if not isinstance(own, dict):
@@ -345,7 +345,7 @@ class Generation:
         return merged
 
     def _box_facts(self, own, removed):
-        """The boxes' facts, those of the generation it is like first."""
+        """{box: facts}: the base generation's boxes and those of @own, less @removed."""
         shown = "%s/boxes.json" % self.shown
         if self.base is None:
             return own
@@ -377,8 +377,8 @@ class Generation:
 
     def merge(self, file, own, key, defaults, adapt=lambda raw, _: raw):
         """
-        Each Entry of @file.  @adapt makes the inherited ones this
-        generation's.  What is wrong with the difference is kept.
+        Return each Entry of @file.  @adapt replaces the base generation's name in
+        inherited entries.  Faults of the difference are added to self.reasons.
         """
         base = [one._replace(raw=adapt(self._own_words(one.raw), self))
                 for one in
@@ -396,14 +396,14 @@ class Generation:
         return base
 
     def _own_words(self, raw):
-        """An inherited entry without what another manual misprints."""
+        """An inherited entry, without Misprint if this generation has its own manual."""
         if not self.manual or "Misprint" not in raw:
             return raw
         return {key: raw[key] for key in raw if key != "Misprint"}
 
     @property
     def root(self):
-        """The generation that this one goes back to."""
+        """The generation at the end of the chain of bases, which has no base."""
         return self.base.root if self.base else self
 
     def merge_events(self):
@@ -416,11 +416,11 @@ class Generation:
                                  defaults)
 
     def manual_of(self, name):
-        """The manual whose sections @name cites, this one or one below."""
+        """The manual of generation @name: this generation or one of its bases."""
         return self.manual if name == self.name else self.base.manual_of(name)
 
     def build_events(self):
-        """Make Events of the raw objects; they must have passed the schema."""
+        """Make an Event of each raw object; the objects must have passed the schema."""
         for box in self.boxes:
             box.events = [Event(box, one.raw, self.manual_of(one.source),
                                 one.source == self.name,
@@ -428,7 +428,7 @@ class Generation:
                           for one in box.raw]
 
     def _readings_of(self, box, name):
-        """Those that have the event, by what readings.json says they lack."""
+        """The readings that have the event; readings.json has what each reading lacks."""
         if not self.readings:
             return None
         name = "%s/%s" % (box.name, name)
@@ -438,7 +438,7 @@ class Generation:
 
 
 def _check_objects(facts, shown):
-    """boxes.json as far as its values are objects; the rest comes later."""
+    """Check that box types, Format and Registers in boxes.json are objects."""
     if not isinstance(facts, dict):
         raise CatalogueError("%s: is not an object" % shown)
     for name, box in facts.items():
@@ -453,7 +453,7 @@ def _check_objects(facts, shown):
 
 
 def load_generations(top, shown):
-    """Every folder of @top with a boxes.json, each after what it is like."""
+    """The generations of @top, folders with a boxes.json; a base comes first."""
     facts, found = {}, {}
     for name in sorted(os.listdir(top)):
         path = os.path.join(top, name, "boxes.json")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-What must hold of a catalogue beyond being JSON: the schema, no name twice, no
-encoding that the box's control and filter registers would refuse, and as many names
-as the manual's tables have.
+Check the events of a catalogue: they follow the schema, no name is used twice, each
+encoding fits the control and filter registers of the box, and there are as many names
+as in the manual's tables.
 """
 
 import collections
@@ -11,13 +11,13 @@ from .catalogue import FIXED_CODE
 from .inherit import check_difference
 from .schema import validate
 
-# Words that perf's parser takes for itself inside pmu/.../.
+# Words with a meaning of their own in pmu/.../ for perf's parser.
 PERF_WORDS = {"config", "config1", "config2", "name", "period", "freq", "time",
               "inherit", "overwrite", "percore", "nr", "event", "umask"}
 
 
 def check_own(generation, box, schema):
-    """Reasons why the box's file does not have the right form."""
+    """Yield the faults in the form of the box's file: an array or a difference."""
     if generation.base and isinstance(box.own, dict):
         for name, reason in check_difference(box.own, schema, "EventName"):
             yield ": ".join(filter(None, (box.shown, name, reason)))
@@ -26,7 +26,7 @@ def check_own(generation, box, schema):
 
 
 def check_raw(box, schema):
-    """Reasons why the box's objects do not have the right form."""
+    """Yield the faults of the box's events by the schema, before they become Events."""
     for number, (raw, *_) in enumerate(box.raw):
         name = raw.get("EventName") if isinstance(raw, dict) else None
         reasons = list(validate(raw, schema["items"]))
@@ -39,7 +39,7 @@ def check_raw(box, schema):
 
 
 def _check_select(event):
-    """EventCode, UMask and ExtSel against the control register."""
+    """Check that EventCode, UMask and ExtSel fit the control register."""
     box = event.box
     if not box.has_select:
         if event.umask or event.ext:
@@ -60,7 +60,7 @@ def _check_select(event):
 
 
 def _check_filters(event):
-    """Filter against the format fields of the PMU."""
+    """Check that Filter names format fields of the PMU with values that fit."""
     seen = set()
     for name, value in event.filters:
         field = event.box.format.get(name)
@@ -76,8 +76,9 @@ def _check_filters(event):
 
 def without_threshold(fields):
     """
-    What fields and values lack for the driver to take them: edge and invert
-    act on the comparison with the threshold, which is none with 0.
+    Yield a fault if @fields, {name: value}, has edge or invert without a threshold.
+    Both act on the comparison with the threshold, and there is no comparison with 0.
+    The driver refuses such an event.
     """
     acts = [name for name in ("edge", "inv", "occ_edge", "occ_invert")
             if fields.get(name)]
@@ -86,7 +87,7 @@ def without_threshold(fields):
 
 
 def _check_threshold(event):
-    # a value that the user gives may be anything but 0
+    # assume a value other than 0 where the user gives the value
     for reason in without_threshold({
             name: 1 if value is None else value
             for name, value in event.filters}):
@@ -104,7 +105,7 @@ def _check_counters(event):
 
 
 def check_events(box):
-    """Reasons why the box's events cannot be, one by one and together."""
+    """Yield the faults of the box's events, and the contradictions between them."""
     names, counters, encodings = set(), {}, {}
     for event in box.events:
         reasons = []
@@ -135,7 +136,7 @@ def check_events(box):
 
 
 def check_counts(generation):
-    """Reasons why the names that cite the manual are not as many as its tables have."""
+    """Compare the number of names that cite the manual with manual.json."""
     manual = generation.load("manual.json", missing={})
     for box in generation.boxes:
         if not manual or not box.raw:

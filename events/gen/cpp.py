@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The C++ tables of the library's catalogue: constants, nothing to parse."""
+"""The C++ tables of the library's catalogue: constants that need no parsing."""
 
 import re
 
@@ -39,7 +39,7 @@ def _text(text):
 
 
 class Lists:
-    """Arrays of names that rows refer to; equal ones are written once."""
+    """Arrays of names that rows refer to; equal arrays are written once."""
 
     def __init__(self, prefix):
         self.prefix = prefix
@@ -103,7 +103,7 @@ def _value_rows(generation):
 
 
 def _without_prefix(generation, expression):
-    """So that it goes with any driver's PMUs."""
+    """@expression without the generation in PMU names, for the PMUs of any driver."""
     return re.sub(r"\b%s_([a-z0-9_]+@)" % generation.name, r"\1", expression)
 
 
@@ -123,7 +123,7 @@ def _metric_rows(generation, lists):
 
 
 def _in_tree(generation):
-    """What the kernel's own driver obeys, and what it gets wrong."""
+    """Tables of the filters that intel_uncore obeys, and of events that it miscounts."""
     facts = in_tree(generation)
 
     def instances(fact):
@@ -160,7 +160,7 @@ def _shared_rows(generation):
 
 
 def source(generation, top):
-    """The file's text."""
+    """The text of the C++ file of a generation."""
     parameters, groups = Lists("parameters"), Lists("groups")
     events = _array("event_info", "events",
                     _event_rows(generation, parameters))

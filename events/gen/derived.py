@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-What is built on the events: metrics, which name them in perf's expression
-syntax, and opcodes, which name the values of filter fields. Both must refer
-to what the catalogue has.
+Metrics, which name events in perf's expression syntax; opcodes, which name values of
+filter fields; and the facts about the kernel's own driver (in-tree.json). Check that
+all refer to events and fields of the catalogue.
 """
 
 import re
@@ -17,12 +17,12 @@ REFERENCE = re.compile(r"([a-z0-9_]+)@((?:\\.|[^@\\])*)@")
 
 
 class Reference:
-    """A place in a metric's expression where it names an event."""
+    """An event in a metric's expression: PMU, event name and values of fields."""
 
     def __init__(self, pmu, text):
         self.pmu = pmu
         terms = re.sub(r"\\(.)", r"\1", text).split(",")
-        # A sum that has no name is given as event=...,umask=...
+        # A sum of unit masks without a name is given as event=...,umask=...
         self.event = terms.pop(0) if "=" not in terms[0] else None
         self.fields = {}
         for term in terms:
@@ -42,7 +42,7 @@ class Metric:
         self.note = noted(raw, manual)
         self.groups = raw["MetricGroup"].split(";")
         self.one_group = "MetricConstraint" not in raw
-        # lowest and highest possible value, None for no highest one
+        # lowest and highest possible value; None: there is no highest value
         percent = (self.unit or "").endswith("%")
         low, high = raw.get("Range", "0..100" if percent else "0..").split("..")
         self.range = float(low), float(high) if high else None
@@ -76,7 +76,7 @@ def load(generation, file):
 
 
 def _check_own(generation, file, schema):
-    """Reasons why the file does not have the right form."""
+    """Yield the faults in the form of metrics.json or opcodes.json."""
     shown, key = "%s/%s" % (generation.shown, file), KEYS[file]
     own = generation.load(file, missing=[])
     if generation.base and isinstance(own, dict):
@@ -93,7 +93,7 @@ def _check_own(generation, file, schema):
 
 
 def _prefixed(raw, generation):
-    """An inherited metric, of this generation's PMUs."""
+    """An inherited metric, with this generation's PMUs in its expressions."""
     return {**raw, **{key: re.sub(
         r"\b%s_([a-z0-9_]+@)" % generation.base.name,
         generation.name + r"_\1", raw[key])
@@ -101,7 +101,7 @@ def _prefixed(raw, generation):
 
 
 def _impossible(generation, file, raw):
-    """Why an inherited metric or opcode is none of this generation's."""
+    """The reason why this generation cannot have an inherited metric or opcode."""
     boxes = {box.name: box for box in generation.boxes}
     one = MAKERS[file](raw)
     if one.box not in boxes:
@@ -115,9 +115,9 @@ def _impossible(generation, file, raw):
 
 def merge(generation):
     """
-    The generation's metrics and opcodes.  What it inherits but has not the
-    events or the filters for is left out, and generation.left_out says why;
-    the entries of its own files are checked.
+    Merge the generation's metrics and opcodes with those of its base.  An inherited
+    entry without its events or filters in this generation goes into
+    generation.left_out, with the reason; check_content() checks the others.
     """
     generation.left_out = {METRICS: [], OPCODES: []}
     for file, key in KEYS.items():
@@ -145,12 +145,12 @@ def _check_value(box, name, value):
 
 def _check_raw_terms(box, fields):
     """
-    event=,umask= without a name: some event must have the code, and its names
-    together the unit mask.
+    Check event=...,umask=... without an event name: some event must have the code,
+    and its names together the unit mask.
     """
     if not all(re.fullmatch(r"0x[0-9a-f]+|[0-9]+", fields.get(name, "0"))
                for name in ("event", "umask")):
-        return          # said by _check_value()
+        return          # _check_value() reports a value that is not a number
     code, umask = (int(fields.get(name, "0"), 0) for name in
                    ("event", "umask"))
     known = [event for event in box.events if event.code == code]
@@ -191,7 +191,7 @@ def _check_reference(generation, reference):
 
 
 def _ctrs(box, reference):
-    """Mask of the counters that can count what @reference names."""
+    """Mask of the counters that can count the event of @reference; None: not general."""
     for event in box.events:
         if reference.event == event.name or (
                 reference.event is None and event.general and
@@ -201,14 +201,14 @@ def _ctrs(box, reference):
 
 
 def _place(masks, taken=0):
-    """Is there a counter for each of @masks?"""
+    """Is there a different counter for each of @masks, outside the mask @taken?"""
     return not masks or any(
         _place(masks[1:], taken | 1 << n) for n in range(8)
         if masks[0] >> n & ~taken >> n & 1)
 
 
 def _check_at_once(generation, metric):
-    """Events of one box that its counters cannot count at the same time."""
+    """Check that a box can count all events of a metric at once, or MetricConstraint."""
     boxes = {"%s_%s" % (generation.name, box.name): box
              for box in generation.boxes}
     wanted = {}
@@ -226,8 +226,8 @@ def _check_at_once(generation, metric):
 
 def _check_weight(metric):
     """
-    A count of clock cycles that is turned into time has another factor in each
-    package: a machine's value is a mean of the packages'.
+    Check Weight.  The factor from clock cycles to time differs between packages, so
+    the machine's value is a mean of the packages' values, weighted by Weight.
     """
     by_clock = re.search(r"source_count\(([^)]*)\) / \1(?!\w)",
                          metric.expression)
@@ -286,8 +286,9 @@ def _check_opcodes(generation):
 
 def in_tree(generation):
     """
-    What the kernel's own driver does. A box's facts are inherited as one, less
-    the boxes in Remove.
+    The facts of in-tree.json about the kernel's own driver. In each list, the facts of
+    a box are inherited if the generation's list has none of that box, and Remove does
+    not name it.
     """
     own = generation.load("in-tree.json", missing={})
     if not generation.base:
@@ -328,7 +329,7 @@ def _check_in_tree(generation):
 
 
 def check_form(generation, metrics_schema, opcodes_schema, in_tree_schema):
-    """Reasons why the files do not have the right form."""
+    """Yield the faults in the form of in-tree.json, metrics.json and opcodes.json."""
     for reason in validate(generation.load("in-tree.json", missing={}),
                            in_tree_schema):
         yield "%s/in-tree.json: %s" % (generation.shown, reason)
@@ -337,7 +338,7 @@ def check_form(generation, metrics_schema, opcodes_schema, in_tree_schema):
 
 
 def check_content(generation):
-    """Reasons why they do not fit the catalogue's events."""
+    """Yield the faults of metrics, opcodes and in-tree facts against the events."""
     yield from _check_metrics(generation)
     yield from _check_opcodes(generation)
     yield from _check_in_tree(generation)

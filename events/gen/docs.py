@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The event reference as reStructuredText: a page a box type with a column a
-generation, and an index that counts the names against the manuals' own tables.
+The event reference as reStructuredText: a page for each box type, with a column for
+each generation, and an index that compares the number of names with the manuals'
+tables.
 """
 
 import re
@@ -16,7 +17,7 @@ HEAD = """.. SPDX-License-Identifier: GPL-2.0-or-later
 """
 
 
-SINGLE = " †"               # a name that rests on one reading
+SINGLE = " †"               # mark of a name that only one reading has
 
 
 def _title(text, line="="):
@@ -24,14 +25,14 @@ def _title(text, line="="):
 
 
 def _table(header, rows):
-    """A csv-table: a line a row, and no column widths."""
+    """A csv-table, a line for each row, without column widths."""
     lines = ["   " + ", ".join('"%s"' % cell.replace('"', '""') for cell in row)
              for row in [header] + rows]
     return ".. csv-table::\n   :header-rows: 1\n\n%s\n\n" % "\n".join(lines)
 
 
 def _plain(text):
-    """Text in which nothing is markup."""
+    """@text with all markup characters escaped."""
     return re.sub(r"([*`|\\]|_(?!\w))", r"\\\1", text)
 
 
@@ -40,7 +41,7 @@ def _literal(text):
 
 
 def _users(generations):
-    """Names of metrics by the (box, event) that they use."""
+    """{(box, event): names of the metrics that use the event}."""
     users = {}
     for generation in generations:
         for metric in load(generation, METRICS):
@@ -61,19 +62,19 @@ def _counters(event):
 
 
 def _words(key):
-    """BoxControl as "Box control"."""
+    """A key such as BoxControl as words: "Box control"."""
     return re.sub(r"(?<=[a-z])([A-Z])", lambda match: " " + match[1].lower(),
                   key)
 
 
 def _values(value):
-    """The value of a register's key, or its list of values."""
+    """The value of a key of Registers, or its list of values, as text."""
     return "; ".join(value if isinstance(value, list) else
                      [value.replace(",", ", ")])
 
 
 def _mask(event):
-    """The unit mask, or the upper half of a control word without one."""
+    """The unit mask, or bits 63:32 of a control register without event select."""
     if event.box.has_select:
         return _literal("0x%02x" % event.umask) + SINGLE * event.single
     return _literal("0x%08x" % (event.config()[0] >> 32))
@@ -88,7 +89,7 @@ def _filters(event):
 
 
 def ranges(bits):
-    """[0, 1, 2, 21] as "0-2", "21"."""
+    """Yield ranges of sorted bits: "0-2" and "21" for [0, 1, 2, 21]."""
     start = bits[0]
     for bit, after in zip(bits, bits[1:] + [None]):
         if after != bit + 1:
@@ -97,14 +98,14 @@ def ranges(bits):
 
 
 def _titles(some, every):
-    """Which of a page's generations a thing holds for."""
+    """Titles of the generations @some, or "all" if these are all of the page."""
     if len(some) == len(every):
         return "all"
     return ", ".join(generation.title for generation in some)
 
 
 class Page:
-    """A box type through the generations: a column each, in their order."""
+    """The page of a box type, with a column for each generation that has the box type."""
 
     def __init__(self, name, generations):
         self.name = name
@@ -119,7 +120,7 @@ class Page:
         self.headings = [one.title for one in self.generations]
 
     def _alike(self, values):
-        """{value: generations}, in the order of the first of them."""
+        """{value: generations with that value}, without None."""
         found = {}
         for generation, value in zip(self.generations, values):
             if value is not None:
@@ -134,7 +135,7 @@ class Page:
             for generation, box in zip(self.generations, self.boxes)])
 
     def _registers(self):
-        """Where they are, as far as boxes.json has it."""
+        """The table of registers, for generations with Registers in boxes.json."""
         where = [(generation.title, box.registers) for generation, box
                  in zip(self.generations, self.boxes) if box.registers]
         keys = [key for key in KEYS if key not in DRIVER_ONLY and
@@ -165,7 +166,7 @@ class Page:
         return _table(["Field"] + self.headings, rows)
 
     def _facts(self, base):
-        """A line for each way in which generations have the event."""
+        """A line for each distinct set of facts (code, counters, ...) of event @base."""
         lines = []
         for box in self.boxes:
             events = [one for one in box.events if one.base == base]
@@ -181,7 +182,7 @@ class Page:
         return text + "\n"
 
     def _row(self, name, versions):
-        """One name: its unit mask in each generation, what it counts."""
+        """The row of a name: unit mask in each generation, filters and description."""
         first = next(event for event in versions if event)
         metrics = sorted(self.users.get((self.name, name), []))
         filters = self._alike(event and _filters(event) for event in versions)
@@ -281,8 +282,9 @@ class Page:
 
 def _count(box, manual):
     """
-    Names of each event in the manual and here. The fixed and free-running
-    counters are left out: the manual has registers for them, not tables.
+    {event: number of names} in the manual and in the catalogue, and the differences.
+    Fixed and free-running counters are not counted: the manual has registers for
+    them, but no tables.
     """
     ours = {}
     for event in box.general_events:
@@ -324,7 +326,7 @@ def _count_section(generation):
 
 
 def _omitted_section(generation, generations):
-    """What the manual has and the catalogue has not, and lost metrics."""
+    """The table of omitted.json, and of metrics that only related generations have."""
     rows = [[item["Box"], item["What"], item["Section"],
              _plain(item["Reason"])]
             for item in generation.load("omitted.json", missing=[])
@@ -344,7 +346,7 @@ def _omitted_section(generation, generations):
 
 
 def _corrected_section(generation):
-    """What this generation's own files note; the rest is the base's."""
+    """The table of notes that the base generation does not have on the same event."""
     told = {(box.name, event.name, event.note)
             for box in (generation.base.boxes if generation.base else [])
             for event in box.events}

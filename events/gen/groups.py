@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Groups of metrics that answer a question. groups.json is of all generations: each has
-the groups of which it has a leading metric.
+Groups of metrics that answer a question, from groups.json. The file is for all
+generations: a generation has the groups of which it has a leading metric.
 """
 
 import os
@@ -30,7 +30,7 @@ def _check_form(groups, schema):
 
 
 def _check_leading(group, name, generations):
-    """A leading metric belongs to its group in each generation that has it."""
+    """Check that leading metric @name is in @group in each generation with the metric."""
     found = [(generation, metric) for generation in generations
              for metric in load_derived(generation, METRICS) if metric.name == name]
     if not found:
@@ -57,7 +57,7 @@ def _check_content(groups, generations):
 
 
 def check(groups, schema, generations, shown):
-    """Reasons why the groups have a wrong form, or do not fit the metrics."""
+    """Yield the faults of the groups: their form, then names and leading metrics."""
     reasons = list(_check_form(groups, schema)) or _check_content(groups, generations)
     for reason in reasons:
         yield "%s/%s: %s" % (shown, FILE, reason)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-A generation as the difference from the one that it is like: entries that are removed,
-changed and added.  A difference from something that the other one does
-not have is an error, and so is one that makes no difference: either would be a
-story about hardware that there never was.
+A generation as the difference from its base generation (Like): entries that are
+removed, changed and added.  A difference from an entry that the base does not have is
+an error, and so is a change to the value that the base has: both describe hardware
+that does not exist.
 """
 
 import collections
@@ -11,20 +11,21 @@ import fnmatch
 
 from .schema import validate
 
-# What a file holds, the generation that said so last, and the one whose manual
-# the entry's Section is of: they differ where only other keys changed.
+# An entry of a file (raw), the generation that last changed the entry (writer), and the
+# generation whose manual Section cites (source). Writer and source differ if the writer
+# changed other keys than Section.
 Entry = collections.namedtuple("Entry", "raw writer source")
 
 DIFFERENCE = {"Remove", "Change", "Add"}
 
 
 def _matches(pattern, names):
-    """Names that @pattern means; only * and ? are special."""
+    """The @names that match @pattern, in which only * and ? are special."""
     return fnmatch.filter(names, pattern.replace("[", "[[]"))
 
 
 def check_difference(own, schema, key):
-    """Why a file is not of the form of a difference: (name, reason)."""
+    """Yield (name, reason) of each fault in the form of a difference."""
     for part in sorted(set(own) - DIFFERENCE):
         yield None, "%s is not a known key" % part
     for part in sorted(DIFFERENCE & set(own)):
@@ -59,7 +60,7 @@ def _removed(entries, patterns, key, like):
 
 
 def _with(raw, change, key):
-    """@raw with the values of @change, and the keys of it that differ."""
+    """Return @raw with the values of @change, and the keys whose values differ."""
     new = dict(raw)
     for one, value in change.items():
         if value is None:
@@ -90,9 +91,8 @@ def _changed(entries, changes, key, like, name):
 
 def apply_difference(base, own, key, like, name, defaults):
     """
-    @base, a list of Entry, with the difference @own of generation @name.
-    Returns the new list and what is wrong with the difference as (entry's
-    name, reason).
+    Apply the difference @own of generation @name to @base, a list of Entry.  Return
+    the new list, and the faults of the difference as (name of the entry, reason).
     """
     entries = list(base)
     reasons = list(_removed(entries, own.get("Remove", []), key, like))
@@ -107,8 +107,8 @@ def apply_difference(base, own, key, like, name, defaults):
 
 def merge_registers(base, own, like):
     """
-    Registers with the keys that differ, and the faults of the difference.  A note
-    belongs to the section beside it: a new section replaces both.
+    Return the registers of @base with the keys of @own, and the faults of @own.  A
+    note belongs to the section beside it: a new section removes the inherited note.
     """
     merged, reasons = dict(base), []
     if "Section" in own:
@@ -124,7 +124,7 @@ def merge_registers(base, own, like):
 
 
 def merge_box(base, own, like):
-    """Facts of a box type that differs, and what is wrong with that."""
+    """Return the facts of @base with those of @own, and the faults of @own."""
     merged, reasons = dict(base), []
     if own.get("Section", "").startswith("§"):
         merged.pop("SectionOf", None)

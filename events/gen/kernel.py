@@ -19,7 +19,7 @@ def _table(struct, name, rows):
 
 
 def _info_rows(box):
-    """One row an event code: what counter allocation has to know."""
+    """A row for each event code: counters and largest increment, to allocate counters."""
     codes = {}
     for event in box.general_events:
         codes.setdefault(event.code, []).append(event)
@@ -30,7 +30,7 @@ def _info_rows(box):
 
 
 def _event_rows(box):
-    """One row a file of sysfs: the event, its unit and its scale."""
+    """A row for each file in sysfs: the event, its unit and its scale."""
     for event in box.events:
         for suffix, text in (("", event.perf_string), (".unit", event.unit),
                              (".scale", event.scale)):
@@ -40,13 +40,13 @@ def _event_rows(box):
 
 
 def _in_tree_rows(files):
-    """One row an event file of the kernel's own driver."""
+    """A row for each event file of the kernel's own driver."""
     for file in files:
         yield '\t{ "%s",\n\t  "%s" },\n' % (file["Name"], file["Text"])
 
 
 def events_header(generation):
-    """The driver's: constraints by event code, and the events of sysfs."""
+    """The driver's header of counter constraints by event code, and events in sysfs."""
     text = HEAD % "Events of each box type, for the driver."
     for box in generation.boxes:
         prefix = "%s_%s" % (generation.name, box.name)
@@ -62,7 +62,7 @@ def _field_rows(box):
     for name, field in box.format.items():
         yield '\t{ "%s", "config%s:%s", true },\n' % (
             name, field.word or "", ",".join(ranges(sorted(field.bits))))
-    # UNC_CONFIG_LOCAL, which no register has
+    # UNC_CONFIG_LOCAL, a bit of config that is not in a register
     yield '\t{ "local", "config:63" },\n'
 
 
@@ -75,7 +75,7 @@ def _use_rows(box):
 
 
 def fields_header(generation):
-    """The driver's: perf's format fields, and which events obey filters."""
+    """The driver's header of perf's format fields, and of events that obey filters."""
     text = HEAD % "Format fields and filter rules of each box type, for the driver."
     for box in generation.boxes:
         prefix = "%s_%s" % (generation.name, box.name)
@@ -101,7 +101,7 @@ def _wave_rows(box):
 
 
 def waves_header(generation):
-    """The simulator's: what each event does in each cycle."""
+    """The simulator's header of increments of each event, cycle by cycle."""
     text = HEAD % "Waveforms of each box type's events, for the model."
     for box in generation.boxes:
         text += _table("model_wave",

@@ -39,7 +39,7 @@ const std::span<const metric_group> metric_group::all = groups;
 
 
 def in_driver(generation):
-    """Does the driver support it?  A folder may be only a catalogue."""
+    """Does the driver support the generation?  A folder may be only a catalogue."""
     return generation.processor is not None
 
 
@@ -48,7 +48,7 @@ def _driven(generations):
 
 
 def _newest_first(generations):
-    """The one that others are like, then from the newest to the oldest."""
+    """The generation that most others go back to, then from the newest to the oldest."""
     first = max(generations, key=lambda one: sum(
         other.root is one for other in generations))
     return [first] + sorted((one for one in generations if one is not first),
@@ -56,7 +56,7 @@ def _newest_first(generations):
 
 
 def kernel(generations):
-    """{file: text}: what the driver must know of all generations."""
+    """{file: text} of the driver's lists: generations, processors, objects to build."""
     driven = _driven(generations)
     declared = "".join("extern const struct unc_generation unc_%s;\n" % one.name
                        for one in driven)
@@ -86,8 +86,8 @@ def _leading(group):
 
 def cpp(generations, groups):
     """
-    The library's lists: every folder, the processors that the driver knows, and the
-    groups of metrics.
+    The library's lists: all generations, the processors that the driver supports, and
+    the groups of metrics.
     """
     ordered = _newest_first(generations)
     return CPP % (

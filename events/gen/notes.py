@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-What notes say of names: a note is of one generation, and a name in it that only
-another generation has is a story about other hardware.  "NAME is not an event
-of this part" is the only way to mention that name, and must be true.
+Check the names in notes. A note must not name an event, a metric, a field or an opcode
+that only another generation has, except in "NAME is not an event of this part", which
+must be true.
 """
 
 import re
 
 from .derived import METRICS, OPCODES, load
 
-# Words of notes that look like names: with an underscore or a dot inside.
+# Words of notes. _wrong() takes words with an underscore or a dot for names.
 WORD = re.compile(r"(?<![\w.:/-])[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*"
                   r"(?:\.[A-Za-z0-9_]+)?(?![\w/-])")
 ABSENT = re.compile(r"^ is not an event of this part")
 
 
 def names(generation):
-    """Whatever notes may call by its name, in lower case."""
+    """Names of fields, events, metrics and opcodes of a generation, in lower case."""
     found = set()
     for box in generation.boxes:
         found.update(box.format)
@@ -29,7 +29,7 @@ def names(generation):
 
 
 def _notes(generation):
-    """(file, entry, note) of all."""
+    """Yield (file, entry, note) of each entry of a generation."""
     for box in generation.boxes:
         for event in box.events:
             yield box.shown, event.name, event.note
@@ -59,7 +59,7 @@ def _wrong(note, own, others):
 
 
 def check_notes(generation, generations):
-    """Reasons why a note is not true of its generation."""
+    """Yield the faults of names in the notes of a generation."""
     others = {}
     for other in generations:
         if other is not generation and other.root is generation.root:

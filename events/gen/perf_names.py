@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Names of perf's event files that do not follow from the catalogue's: those of
-events with a filter (llc_misses.pcie_read), those of events that the manual does
-not have, and a few that are spelled differently. Collected from perf's files into
-perf-names.json, and from there into the library.
+Names in perf's event files that do not follow from the catalogue's names: events with
+a filter (llc_misses.pcie_read), events that the manual does not have, and a few names
+that perf spells differently. collect() finds them in perf's files for perf-names.json,
+of which rows() makes a table of the library.
 """
 
 import glob
@@ -14,19 +14,19 @@ import re
 from . import layout
 
 FILE = "perf-names.json"
-# perf's folder of a generation, or how its file is called.
+# Part of the path of perf's or perfmon's files of a generation.
 FOLDERS = {"hswep": "haswellx", "bdwep": "broadwellx", "bdwde": "broadwellde",
            "ivbep": "ivytown", "snbep": "jaketown"}
 UNITS = {"CBO": "cbox", "CBOX": "cbox", "SBO": "sbox", "SBOX": "sbox",
          "HA": "ha", "IMC": "imc", "IRP": "irp", "PCU": "pcu", "QPI LL": "qpi",
          "QPI": "qpi", "UBOX": "ubox", "R2PCIE": "r2pcie", "R3QPI": "r3qpi"}
-# UNC_M_CAS_COUNT: the letter, and the box.
+# The box type by the letter in a name such as UNC_M_CAS_COUNT.
 LETTERS = {"m": "imc", "c": "cbox", "h": "ha", "p": "pcu", "q": "qpi",
            "u": "ubox", "i": "irp", "s": "sbox", "r2": "r2pcie", "r3": "r3qpi"}
 
 
 def follows(name, events):
-    """Is it the name of one of the events, as the library finds it?"""
+    """Does the library find @name among @events without a row in its table?"""
     letter, _, event = name.removeprefix("unc_").partition("_")
     return name.startswith("unc_") and (LETTERS.get(letter), event) in events
 
@@ -36,18 +36,18 @@ def number(entry, key):
 
 
 def terms_of(entry, box, events):
-    """The event string for an entry of perf's; None if it cannot be written."""
+    """The event string for an entry of perf's file; None if no string selects it."""
     fields = re.sub(r"\s|^(na|null)$", "", entry.get("Filter") or "")
     if fields and not re.fullmatch(r"(filter_\w+=\w+,?)+", fields):
         return None
     fields = [field for field in fields.split(",") if field]
     if any(field.split("=")[0] not in box.format for field in fields):
         return None
-    # perf leaves out the bit without which the filter has no effect
+    # perf leaves out tid_en, without which filter_tid has no effect
     if any(field.startswith("filter_tid=") for field in fields):
         fields.append("tid_en=1")
     code, umask = number(entry, "EventCode"), number(entry, "UMask")
-    # the UBox has a clock on its fixed counter alone
+    # the clock of the UBox is on its fixed counter, not an event with code 0
     if (box.name, "uclk") in events and not code | umask:
         return "ubox/uclk/"
     if number(entry, "ExtSel"):
@@ -70,7 +70,7 @@ def box_config(box, code, umask):
 
 
 def collect(generations, folders):
-    """{generation: {name: event string}} of the files in those folders."""
+    """{generation: {name: event string}} of perf's files in @folders."""
     files = sorted(path for folder in folders for path in glob.glob(
         os.path.join(folder, "**", "*.json"), recursive=True))
     found = {}
@@ -96,7 +96,7 @@ def collect(generations, folders):
 
 
 def text(names):
-    """The names that the same generations have, under the names of these."""
+    """The text of perf-names.json: names under the list of generations with that name."""
     shared = {}
     for name in sorted({one for its in names.values() for one in its}):
         for terms in sorted({its[name] for its in names.values() if name in its}):
@@ -108,7 +108,7 @@ def text(names):
 
 
 def rows(top, generation):
-    """The rows of the library's table: of names and event strings."""
+    """The rows of the library's table of names and event strings."""
     return ['\t{ "%s"sv, "%s"sv },\n' % each
             for each in sorted(load(top, generation).items())]
 

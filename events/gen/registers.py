@@ -31,8 +31,8 @@ def _some_of(*words):
 
 ANY = ".*"
 NUMBERS = "%s(?:,%s)*" % (NUMBER, NUMBER)
-# The keys of a box type's Registers, and the form of their values; of a list, that
-# of each item.
+# The keys of a box type's Registers, and the form of their values, or of each item of
+# a list.
 KEYS = {
     "Space": _one_of("msr", "pci"), "IoBus": "1", "Layout": _one_of(*LAYOUTS),
     "Boxes": NUMBER, "Least": NUMBER, "Count": _one_of(*COUNTS),
@@ -89,7 +89,7 @@ def _check(registers, known):
 
 
 def _check_box(box):
-    """Faults of a box type's registers whose form is right."""
+    """Yield the faults of a box type's registers after _check() found none."""
     registers = box.registers
     counters = box.counters * in_function(box)
     for key in ("Control", "Counter", "OtherCounter"):
@@ -114,7 +114,7 @@ def _check_box(box):
 
 
 def check_registers(generation):
-    """Reasons why the registers of boxes.json cannot be right."""
+    """Yield the faults of the registers in boxes.json."""
     shown = "%s/boxes.json" % generation.shown
     if generation.registers is not None:
         for reason in _check(generation.registers, GLOBAL_KEYS):
@@ -128,7 +128,7 @@ def check_registers(generation):
 
 
 def in_function(box):
-    """The boxes that share a PCI function."""
+    """The number of boxes that share a PCI function."""
     return int(box.registers.get("InFunction", "1"), 0)
 
 
@@ -138,7 +138,7 @@ def bits_mask(text):
 
 
 def addresses(box, key):
-    """An address for each counter: a single one is the first of consecutive MSRs."""
+    """An address for each counter: a single address is the first of consecutive MSRs."""
     text = box.registers.get(key)
     if text is None:
         return []

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-A JSON schema validator that is just large enough for events/*schema.json, so
-that the build needs nothing but Python.  A keyword that it does not know is
-an error in the schema, not something to skip.
+A JSON schema validator for the keywords of events/*schema.json, so that the build
+needs no Python package.  An unknown keyword in a schema is an error.
 """
 
 import re
@@ -57,7 +56,7 @@ NESTED = {"items", "properties"}
 
 
 def validate(value, schema):
-    """Yield a reason for everything in @value that @schema does not allow."""
+    """Yield a reason for each part of @value that @schema does not allow."""
     for keyword, want in schema.items():
         if keyword in CHECKS:
             yield from CHECKS[keyword](value, want, schema)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 List the work that is left for a generation and its box types.  The driver, the library
-and the machines of the tests follow from its folder; the places below are written by
-hand.
+and the machines of the tests are generated from the generation's folder; the files
+below are written by hand.
 """
 
 import os
@@ -13,8 +13,8 @@ from .registers import in_function
 SIMULATED = "kmod/sim/hw/{name}.c"
 INCLUDE = re.compile(r'^#include "(\w+\.h)"', re.M)
 
-# A file, the text in it that shows that the generation is there (a pattern), and
-# what to do otherwise.  {name} is the generation, {model} its processor's model.
+# A file, a pattern of text in the file that shows that the generation is done, and the
+# task otherwise.  {name} is the generation, {model} the model number of its processor.
 PLACES = (
     ("events/{name}/readings.json", "", "hold the events against other readings: "
      "selftests/catalogue/compare.py --update"),
@@ -35,7 +35,7 @@ PLACES = (
     ("Documentation/simulator.rst", r"``{name}``", "name it as a value of model"),
     ("Documentation/porting.rst", r"``{name}``", "describe where its sources differ"),
 )
-# The same of each box type, {box} or {BOX}.
+# Files, patterns and tasks for each box type, {box} or {BOX}.
 BOX_PLACES = (
     ("kmod/sim/model/model.h", r"\bMODEL_{BOX}\b", "add MODEL_{BOX} to "
      "enum model_box_type"),
@@ -51,8 +51,8 @@ BOX_PLACES = (
     ("selftests/catalogue/compare.py", r'"{box}"', "map its names in other readings to it"),
     ("Documentation/driver.rst", r"_{box}(?![a-z0-9])", "describe its PMUs"),
 )
-# The same of box types of the machine that the model's tests have, which is of the
-# generation that others are like.
+# Files, patterns and tasks for box types of the machine in the model's tests, which is
+# of the generation that the others inherit from.
 MODEL_PLACES = (
     ("selftests/sim/model/machine.cpp", r'"{box}"', "add its name and its registers"),
     ("selftests/sim/model/reference.cpp", r"_{box}_waves\b", "add its waveforms to "
@@ -60,8 +60,8 @@ MODEL_PLACES = (
     ("selftests/sim/model/registers_test.cpp", r'"{box}"', "add its name and the number "
      "of its boxes to NamesAndNumbersOfBoxes"),
 )
-# The generations without an event select, whose PMUs are listed by a pattern, and
-# whose metrics have no formulas to be held against.
+# The generations without an event select. Documentation names their PMUs by a pattern,
+# and there are no formulas to compare their metrics with.
 FRONTSIDE = re.compile(r"xeon7[0-9]00")
 ONLY_UNCORE = {"events/{name}/readings.json", "selftests/catalogue/compare.py",
                "selftests/lib/python/metric_formulas.py",
@@ -79,7 +79,7 @@ def _read(path):
 
 
 def _simulated(top, path):
-    """The tables of simulated hardware, with those that generations share."""
+    """The text of a simulated generation's file, and of the files that it includes."""
     text = _read(os.path.join(top, path)) or ""
     folder = os.path.dirname(path)
     shared = (_read(os.path.join(top, folder, name)) or ""
@@ -88,7 +88,7 @@ def _simulated(top, path):
 
 
 def _box_types(generation, top, frontside):
-    """(file, task) of each box type that a generation has, or shares with another."""
+    """Yield (file, task) for each box type of a generation."""
     modelled = () if frontside else {box.name for box in generation.root.boxes}
     for box in generation.boxes:
         places = [one for one in BOX_PLACES if not frontside or
@@ -100,13 +100,13 @@ def _box_types(generation, top, frontside):
             path = place.format(**words)
             text = _simulated(top, path) if place == SIMULATED else _read(
                 os.path.join(top, path))
-            # a file that there is not yet is one task
+            # work() lists a missing file as one task
             if text and not re.search(pattern.format(**words), text):
                 yield path, box.name + ": " + what.format(**words)
 
 
 def _data(generation):
-    """(file, work) for keys that boxes.json lacks."""
+    """Yield (file, task) for keys that boxes.json lacks, and for files without events."""
     file = "%s/boxes.json" % generation.shown
     if not generation.processor:
         yield file, ("give Family and Model: without them there is a catalogue, and "
@@ -137,7 +137,7 @@ def _data(generation):
 
 
 def work(generation, top):
-    """(file, task) of a generation, in order."""
+    """Yield (file, task) of a generation, in the order of work."""
     yield from _data(generation)
     frontside = FRONTSIDE.fullmatch(generation.name)
     words = {"name": generation.name,

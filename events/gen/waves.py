@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The simulated hardware's waveforms: what each event does, cycle by cycle, when
-nothing but time passes.  They are made up, but always the same, so that a
-test can say how much an event must count.
+The simulated hardware's waveforms: the increments of each event, cycle by cycle, when
+no traffic is written to the simulator.  The values are derived from a hash of the
+event's name, so a test can compute the count of an event.
 """
 
 import hashlib
 
 MIN_PERIOD, MAX_PERIOD = 8, 16
 MIN_RATIO, MAX_RATIO = 8, 40    # of 100 MHz, for the PCU's frequency bands
-MAX_VALUE = 255                 # a threshold has no more bits
+MAX_VALUE = 255                 # the largest threshold, of 8 bits
 
 
 class Wave:
-    """One row of the model's table."""
+    """A row of the model's table: an event's values in the cycles of its period."""
 
     def __init__(self, event, values, select=None):
         self.event = event
@@ -27,7 +27,7 @@ def _digest(*parts):
 
 
 def _period(box, code):
-    """One for all of an event's unit masks, so that they can be added up."""
+    """The period of all unit masks of an event code, so that their values add up."""
     seed = _digest(box.name, "0x%02x" % code)
     return MIN_PERIOD + seed[0] % (MAX_PERIOD - MIN_PERIOD + 1)
 
@@ -39,7 +39,7 @@ def _frequency(event, period):
 
 
 def _random(event, period):
-    """Values up to the largest increment: both it and 0 occur."""
+    """Values from 0 to the largest increment, with at least one of each of these two."""
     seed = _digest(event.box.name, event.name)
     top = min(event.max_inc, MAX_VALUE)
     values = [byte % (top + 1) for byte in seed[:period]]
@@ -52,8 +52,8 @@ def _random(event, period):
 
 def _parts(event, siblings):
     """
-    The events that add up to @event: unit masks of which no part is named,
-    and that together are exactly this one's.  None when there are none.
+    The events that add up to @event: their unit masks together are the unit mask of
+    @event, and no part of one of them has a name.  None if there are no such events.
     """
     if event.rule != "any" or not event.umask:
         return None
@@ -86,8 +86,8 @@ def _values(event, siblings):
 
 def subevent_waves(box):
     """
-    Where bits of the control register are an event each, which a counter
-    ORs: the waves by bit, for each that has a name to itself.
+    {bit: Wave} of a box whose Subevents are bits of the control register, which a
+    counter ORs, for each bit with a name of its own.
     """
     waves, values = {}, []
     for event in box.general_events if box.subevents else ():
@@ -104,7 +104,7 @@ def subevent_waves(box):
 
 
 def event_values(event, waves):
-    """What @event counts cycle by cycle; @waves are its box's."""
+    """The increments of @event cycle by cycle; @waves are the waves of its box."""
     if event.box.has_select:
         return waves[event.select].values
     columns = [wave.values for bit, wave in waves.items()
@@ -115,9 +115,8 @@ def event_values(event, waves):
 
 def box_waves(box):
     """
-    The waves of a box's general counters by (code, umask).  Names that
-    differ in their filters only are one event to the counter, and the first
-    of them gives the wave.
+    {(code, umask): Wave} of a box's general counters.  Names that differ only in their
+    filters share a wave: the wave of the first name.
     """
     if not box.has_select:
         return subevent_waves(box)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Where in the catalogue's files something is: JSON objects do not remember their
-lines, so an entry is found again by its name, which a line has one of.
+Find the line of an entry in the catalogue's files. The parsed JSON has no line numbers,
+so the text of the file is searched for the entry's name.
 """
 
 import fnmatch
@@ -13,7 +13,7 @@ NAMED = re.compile(r'"(?:EventName|MetricName|Metrics|Name)": "([^"]*)"|'
 
 
 def _line(path, name):
-    """The number of the line that names @name, or has a pattern of it."""
+    """The number of the line with @name, or else with a pattern that matches @name."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
@@ -34,8 +34,8 @@ def _line(path, name):
 
 def located(reason, generations):
     """
-    @reason, "FILE: NAME: ...", with the line of NAME; where the generation only
-    inherits it, with the file and line that have it as well.
+    Return @reason, "FILE: NAME: ...", with the line of NAME in FILE.  If the
+    generation inherits NAME, add the file and the line of the base generation.
     """
     match = re.match(r"(\S+)/(\w+)/(\w+\.json): ([^\s:]+): ", reason)
     one = next((one for one in generations
