@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel side of the simulator: interfaces that its fronts (MSR, PCI, interrupt,
- * clock, debugfs) share. model.h has the hardware, which does not depend on the kernel.
+ * The kernel side of the simulator: functions that its fronts (MSRs, PCI, interrupts,
+ * clock, control files) call from each other. The hardware itself is in model/, which does
+ * not depend on the kernel.
  */
 #ifndef XEON_UNCORE_SIM_H
 #define XEON_UNCORE_SIM_H
@@ -22,13 +23,13 @@ struct pt_regs;
 struct seq_file;
 
 /**
- * struct sim - the one simulated machine
+ * struct sim - the simulated machine
  * @config: configuration from the module parameters
- * @delays: of overflows, which may be changed while it runs
- * @model: its registers and counters
- * @lock: guards @model.  MSRs and configuration space are accessed in any
- *	context except NMIs, so it is raw and taken with interrupts off; see
- *	front/msr.c for what an NMI may do.
+ * @delays: delays of overflows, module parameters that may be written at any time
+ * @model: registers and counters of the machine
+ * @lock: guards @model. MSRs and configuration space are accessed in any context, so the
+ *	lock is raw and taken with interrupts off. An NMI must not wait for the lock; see
+ *	sim_msr_access_nmi() in front/msr.c.
  */
 struct sim {
 	struct model_config config;
@@ -40,13 +41,14 @@ struct sim {
 extern struct sim sim;
 
 /**
- * sim_lock() - take the lock of the model, out of turn
+ * sim_lock() - take the model's lock without queueing for it
  *
- * CPUs are virtual here, and the host may have stopped the CPU that is first in a
- * queue. All other CPUs would wait for it with interrupts off, at every access.  A
- * kernel that detects its hypervisor has no queues in its locks either; that of a
- * simulated Xeon does not detect it.
+ * The CPUs are virtual. In a queued spinlock the host may have stopped the CPU that is first
+ * in the queue, and all other CPUs would wait for that CPU with interrupts off, at each
+ * access. A kernel that detects its hypervisor does not queue for its spinlocks, but the
+ * kernel on a simulated Xeon does not detect the hypervisor.
  *
+ * Context: any but NMI; disables interrupts.
  * Return: the interrupt flags for sim_unlock().
  */
 static inline unsigned long sim_lock(void)
@@ -62,7 +64,7 @@ static inline unsigned long sim_lock(void)
 }
 
 /**
- * sim_unlock() - release the lock
+ * sim_unlock() - release the model's lock
  * @flags: return value of sim_lock()
  */
 static inline void sim_unlock(unsigned long flags)
@@ -99,12 +101,12 @@ void sim_pmi(void *ctx, unsigned int pkg, u32 core_mask, bool wake);
 
 /* --- NMIs on their way to a CPU: front/nmi.c ------------------------------- */
 
-/* Causes of an NMI, and whether it wakes a sleeping core */
+/* Causes of an NMI */
 enum sim_nmi_cause {
-	SIM_NMI_PMI = BIT(0),
-	SIM_NMI_CORE = BIT(1),
-	SIM_NMI_PLAIN = BIT(2),
-	SIM_NMI_WAKE = BIT(3),
+	SIM_NMI_PMI = BIT(0),	/* a PMI of the uncore */
+	SIM_NMI_CORE = BIT(1),	/* a PMI of the core PMU */
+	SIM_NMI_PLAIN = BIT(2),	/* the control file "fault" */
+	SIM_NMI_WAKE = BIT(3),	/* the PMI wakes a sleeping core */
 };
 
 int sim_nmi_init(void);
@@ -153,7 +155,7 @@ void sim_away(unsigned int us);
 u64 sim_clock_model_ns(void *ctx);
 void sim_clock_sync(void);
 void sim_clock_rearm(void);
-void sim_change(void (*how)(struct model *m));
+void sim_change(void (*change)(struct model *m));
 int sim_clock_advance(u64 cycles);
 int sim_clock_set(const char *name);
 const char *sim_clock_name(void);
@@ -208,7 +210,7 @@ void sim_count(enum sim_stat stat);
 void sim_record_msr(bool write, u32 msr, u64 value, bool fault);
 void sim_record_pci(bool write, u8 bus, unsigned int devfn, unsigned int where,
 		    u32 value);
-void sim_undefined(void *ctx, unsigned int pkg, const char *what);
+void sim_undefined(void *ctx, unsigned int pkg, const char *text);
 void sim_stats_show(struct seq_file *s);
 void sim_stats_clear(void);
 void sim_stats_log(void);
@@ -223,10 +225,11 @@ int sim_parse_u64(const char *text, u64 max, u64 *value);
 int sim_parse_box(const char *text, enum model_box_type *box_type, unsigned int *box);
 int sim_box_name(char *buf, size_t size, enum model_box_type box_type,
 		 unsigned int box);
+
 /**
- * struct sim_rate - fields of a line of "rates" that "traffic" does not have
+ * struct sim_rate - fields of a line of "rates" that a line of "traffic" does not have
  * @rate: the rate
- * @all: the line means all boxes of the type
+ * @all: the line sets the rate of all boxes of the type
  */
 struct sim_rate {
 	struct model_rate rate;

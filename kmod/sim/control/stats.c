@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Statistics of the accesses to the simulated hardware: their number, and the last of
- * them one by one. Written in any context, also in NMIs, so without a lock.
+ * Statistics of the accesses to the simulated hardware: the number of accesses ("stats"),
+ * and the latest accesses one by one ("trace"). Accesses are recorded in any context, NMIs
+ * included, so without a lock.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -18,11 +19,11 @@ enum sim_op { SIM_RDMSR, SIM_WRMSR, SIM_PCIRD, SIM_PCIWR, SIM_UNDEF };
 
 /**
  * struct sim_entry - an access in the trace
- * @seq: its number, from 1; 0 while it is being written
- * @value: read or written
- * @what: why it is undefined, for SIM_UNDEF
- * @reg: MSR or offset in configuration space; package for SIM_UNDEF
- * @cpu: that did it
+ * @seq: number of the access, from 1; 0 while the entry is being written
+ * @value: value that was read or written
+ * @text: for SIM_UNDEF, the reason why the access is undefined
+ * @reg: MSR or offset in configuration space; for SIM_UNDEF the package
+ * @cpu: CPU that made the access
  * @bus: PCI bus
  * @devfn: PCI device and function
  * @op: enum sim_op
@@ -32,7 +33,7 @@ struct sim_entry {
 	u64 seq;
 	union {
 		u64 value;
-		const char *what;
+		const char *text;
 	};
 	u32 reg;
 	u32 cpu;
@@ -42,11 +43,12 @@ struct sim_entry {
 
 static struct sim_entry sim_trace[SIM_TRACE_SIZE];
 static atomic64_t sim_trace_seq;	/* number of the last entry */
-static atomic64_t sim_trace_floor;	/* entries up to this are forgotten */
+static atomic64_t sim_trace_floor;	/* number of the last entry that was cleared */
 
 static atomic64_t sim_stats[SIM_STATS];
-/* Values of the statistics when they were last cleared */
+/* Sums of the statistics up to their last clearing, for the log at the end */
 static atomic64_t sim_cleared[SIM_STATS];
+/* sim_frozen_ns() at the last clearing */
 static atomic64_t sim_frozen_floor;
 
 static const char * const sim_stat_names[SIM_STATS] = {
@@ -64,7 +66,9 @@ static const char * const sim_stat_names[SIM_STATS] = {
 
 /**
  * sim_count() - count an access or an interrupt
- * @stat: its type
+ * @stat: the statistic to increment
+ *
+ * Context: any, NMIs included.
  */
 void sim_count(enum sim_stat stat)
 {
@@ -77,7 +81,8 @@ static void sim_record(const struct sim_entry *e)
 	struct sim_entry *slot = &sim_trace[seq % SIM_TRACE_SIZE];
 
 	WRITE_ONCE(slot->seq, 0);
-	smp_wmb();	/* readers that see new contents see no old number */
+	/* a reader that sees new contents must not see the old number */
+	smp_wmb();
 	slot->value = e->value;
 	slot->reg = e->reg;
 	slot->cpu = raw_smp_processor_id();
@@ -85,15 +90,18 @@ static void sim_record(const struct sim_entry *e)
 	slot->devfn = e->devfn;
 	slot->op = e->op;
 	slot->fault = e->fault;
-	smp_store_release(&slot->seq, seq);	/* the contents come first */
+	/* a reader that sees the new number must see the new contents */
+	smp_store_release(&slot->seq, seq);
 }
 
 /**
- * sim_record_msr() - note an MSR access in the trace
- * @write: it was a write
- * @msr: its number
- * @value: read or written
- * @fault: it faulted
+ * sim_record_msr() - record an MSR access in the trace
+ * @write: the access was a write
+ * @msr: number of the MSR
+ * @value: value that was read or written
+ * @fault: the access faulted
+ *
+ * Context: any, NMIs included.
  */
 void sim_record_msr(bool write, u32 msr, u64 value, bool fault)
 {
@@ -106,12 +114,14 @@ void sim_record_msr(bool write, u32 msr, u64 value, bool fault)
 }
 
 /**
- * sim_record_pci() - note a configuration access in the trace
- * @write: it was a write
+ * sim_record_pci() - record an access to configuration space in the trace
+ * @write: the access was a write
  * @bus: bus number
  * @devfn: device and function
- * @where: offset
- * @value: read or written
+ * @where: offset in configuration space
+ * @value: value that was read or written
+ *
+ * Context: any.
  */
 void sim_record_pci(bool write, u8 bus, unsigned int devfn, unsigned int where,
 		    u32 value)
@@ -129,20 +139,23 @@ void sim_record_pci(bool write, u8 bus, unsigned int devfn, unsigned int where,
  * sim_undefined() - report an access that the manual calls undefined
  * @ctx: unused
  * @pkg: package
- * @what: a short sentence, never freed
+ * @text: the reason, a short sentence in memory that is never freed
  *
- * The trace has it before the access itself.
+ * The entry precedes the access itself in the trace.
+ *
+ * Context: any, NMIs included.
  */
-void sim_undefined(void *ctx, unsigned int pkg, const char *what)
+void sim_undefined(void *ctx, unsigned int pkg, const char *text)
 {
 	sim_count(SIM_UNDEFINED);
 	sim_record(&(struct sim_entry) {
 		.op = SIM_UNDEF,
 		.reg = pkg,
-		.what = what,
+		.text = text,
 	});
 }
 
+/* Time that overflows kept packages frozen, since the simulator was loaded, in ns */
 static u64 sim_frozen_ns(void)
 {
 	unsigned long flags;
@@ -184,6 +197,7 @@ void sim_stats_clear(void)
 	atomic64_set(&sim_frozen_floor, sim_frozen_ns());
 }
 
+/* A statistic since the simulator was loaded, whether or not it was cleared */
 static s64 sim_stats_total(enum sim_stat stat)
 {
 	return atomic64_read(&sim_stats[stat]) +
@@ -206,7 +220,9 @@ void sim_stats_log(void)
 }
 
 /**
- * sim_trace_last() - number of the newest access
+ * sim_trace_last() - find the newest access
+ *
+ * Return: its number; 0 before the first access.
  */
 u64 sim_trace_last(void)
 {
@@ -214,7 +230,9 @@ u64 sim_trace_last(void)
 }
 
 /**
- * sim_trace_first() - number of the oldest access in the trace
+ * sim_trace_first() - find the oldest access in the trace
+ *
+ * Return: its number.
  */
 u64 sim_trace_first(void)
 {
@@ -227,9 +245,9 @@ u64 sim_trace_first(void)
 }
 
 /**
- * sim_trace_show() - print an access
+ * sim_trace_show() - print an access of the trace
  * @s: output
- * @seq: its number; an overwritten one prints nothing
+ * @seq: number of the access; nothing is printed if its entry has been overwritten
  */
 void sim_trace_show(struct seq_file *s, u64 seq)
 {
@@ -240,10 +258,11 @@ void sim_trace_show(struct seq_file *s, u64 seq)
 	const struct sim_entry *slot = &sim_trace[seq % SIM_TRACE_SIZE];
 	struct sim_entry e;
 
-	if (smp_load_acquire(&slot->seq) != seq) /* the contents come after */
+	/* read the number before the contents */
+	if (smp_load_acquire(&slot->seq) != seq)
 		return;
 	e = *slot;
-	smp_rmb();	/* the copy comes before the second look */
+	smp_rmb();	/* copy the contents before reading the number again */
 	if (READ_ONCE(slot->seq) != seq)
 		return;
 
@@ -264,13 +283,13 @@ void sim_trace_show(struct seq_file *s, u64 seq)
 			   e.value);
 		break;
 	case SIM_UNDEF:
-		seq_printf(s, "undefined %u %s\n", e.reg, e.what);
+		seq_printf(s, "undefined %u %s\n", e.reg, e.text);
 		break;
 	}
 }
 
 /**
- * sim_trace_clear() - forget all accesses so far
+ * sim_trace_clear() - remove all accesses from the trace
  */
 void sim_trace_clear(void)
 {

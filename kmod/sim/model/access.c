@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Accesses: which register an MSR number or a PCI address is.  Where the registers
- * are is in the generation's tables.
+ * Accesses to MSRs and PCI configuration space: find the register of an MSR number or a PCI
+ * address in the generation's tables, and read or write it.
  */
 #include "model/priv.h"
 
-/* PCI configuration header, as far as a bus scan looks at it: its dwords */
+/* Offsets of the dwords of the PCI configuration header that a bus scan reads */
 #define HEADER_ID			0x00
 #define HEADER_STATUS		0x04
 #define HEADER_CLASS		0x08
@@ -32,6 +32,7 @@ static const struct model_reg *find_reg(const struct model_reg *regs,
 	return NULL;
 }
 
+/* Return the register of an MSR, and its box in @box_type and @index; or NULL. */
 static const struct model_reg *find_msr(const struct model *m, u32 msr,
 					unsigned int *box_type, unsigned int *index)
 {
@@ -61,6 +62,7 @@ bool model_msr_claims(const struct model *m, u32 msr)
 	return find_msr(m, msr, &box_type, &index);
 }
 
+/* Return whether a register may be accessed without the model's lock. */
 static bool lockless(const struct model_reg *r, bool write)
 {
 	return r->type == REG_GLOBAL_STATUS ||
@@ -89,7 +91,7 @@ int model_msr_read(struct model *m, unsigned int pkg, u32 msr, u64 *value)
 	b = model_box(m, pkg, box_type, index);
 	if (!lockless(r, false))
 		model_box_sync(m, b);
-	/* it reports counters of other boxes, too */
+	/* MSR_EMON_L3_GL_CTL reports overflows of all boxes of the package */
 	for (i = 0; r->type == REG_JOINT_GLOBAL && i < m->boxes; i++)
 		model_box_sync(m, &m->box[pkg][i]);
 	*value = model_reg_read(m, b, r);
@@ -107,6 +109,7 @@ int model_msr_write(struct model *m, unsigned int pkg, u32 msr, u64 value)
 	return model_reg_write(m, model_box(m, pkg, box_type, index), r, value, U64_MAX);
 }
 
+/* Return the PCI function at an address, or NULL if the package lacks it. */
 static const struct model_function *find_function(const struct model *m,
 						  unsigned int pkg, bool io_bus,
 						  unsigned int devfn)
@@ -128,7 +131,7 @@ static const struct model_function *find_function(const struct model *m,
 	return NULL;
 }
 
-/* A function's registers, which may be those of its box; @count: how many. */
+/* Return the registers of a function, and their number in @count. */
 static const struct model_reg *registers(const struct model *m,
 					 const struct model_function *f,
 					 unsigned int *count)
@@ -158,7 +161,10 @@ unsigned int model_pci_first_register(const struct model *m, bool io_bus,
 	return first;
 }
 
-/* The register of which a dword is part; @shift: where in it. */
+/*
+ * Return the register that contains the dword at offset @where, and in @shift the number
+ * of the dword's first bit in the register; or NULL.
+ */
 static const struct model_reg *find_dword(const struct model *m,
 					  const struct model_function *f,
 					  unsigned int where,
@@ -177,6 +183,7 @@ static const struct model_reg *find_dword(const struct model *m,
 	return NULL;
 }
 
+/* Return a dword of the configuration header or the PCI Express capability. */
 static u32 read_header(const struct model_function *f, unsigned int where)
 {
 	switch (where) {
@@ -204,6 +211,10 @@ static bool dead(const struct model_function *f, const struct model_box *b)
 	return f->pmon && (b->faults & MODEL_BIT(MODEL_FAULT_DEAD_PCI));
 }
 
+/*
+ * Read a dword of a function. A register that several boxes share is the OR of their
+ * values. @b is the first box of the function.
+ */
 static u32 read_dword(const struct model *m, struct model_box *b,
 		      const struct model_function *f, unsigned int where)
 {
@@ -241,7 +252,7 @@ static void write_dword(struct model *m, struct model_box *b,
 	b += r->box;
 	for (i = 0; i < count; i++, b++) {
 		model_reg_write(m, b, r, (u64)value << shift, (u64)mask << shift);
-		/* what is undefined is so once */
+		/* report an undefined write for the first box only */
 		value = (value & ~r->zero) | r->one;
 	}
 }

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Boxes: which ones a machine has, and what those in one PCI function share.
+ * Find the boxes of a machine and the registers of a box; the boxes of a PCI function share
+ * box control and box status.
  */
 #include "model/priv.h"
 
-/* The node id of package i is in bits 3i+2:3i; from the eighth on they repeat. */
+/*
+ * Return the map of node ids: the node id of package i is in bits 3i+2:3i, and the node ids
+ * of packages 0 to 7 repeat from package 8 on.
+ */
 u32 model_node_map(const struct model_config *c)
 {
 	return c->node_map ? c->node_map : 076543210;
 }
 
+/* Return the reset value of U_MSR_PMON_GLOBAL_CONFIG. */
 u32 model_config_reset(const struct model *m)
 {
 	return m->cfg.num_c >= 0 ? (u32)m->cfg.num_c : m->cfg.cboxes;
 }
 
-/* A box, or NULL when the machine has none such. */
+/* Return a box, or NULL if the machine does not have it. */
 struct model_box *model_box(struct model *m, unsigned int pkg,
 			    unsigned int box_type, unsigned int index)
 {
@@ -30,19 +35,20 @@ u64 model_now_ns(const struct model *m)
 	return m->ops.now_ns ? m->ops.now_ns(m->ctx) : 0;
 }
 
+/* Return the number of boxes of a type in a PCI function. */
 unsigned int model_in_function(const struct model_type *type)
 {
 	return type->in_function ? type->in_function : 1;
 }
 
-/* Bit of a box's counter 0 in the status register. */
+/* Return the bit number of a box's counter 0 in the box status. */
 unsigned int model_status_shift(const struct model_box *b)
 {
 	return b->type->status_shift +
 	       b->index % model_in_function(b->type) * b->type->counters;
 }
 
-/* Bits of the status register that are the box's. */
+/* Return the bits of the box status that belong to the counters of this box. */
 u32 model_own_status(const struct model_box *b)
 {
 	if (model_in_function(b->type) == 1)
@@ -50,18 +56,22 @@ u32 model_own_status(const struct model_box *b)
 	return (MODEL_BIT(b->type->counters) - 1) << model_status_shift(b);
 }
 
+/* Return whether the boxes of a PCI function share a register. */
 bool model_reg_shared(const struct model_reg *r)
 {
 	return r->type == REG_BOX_CTL || r->type == REG_STATUS;
 }
 
-/* Is a register of the type's one of this box? */
+/* Return whether a register in the table of the box type belongs to this box. */
 bool model_reg_of(const struct model_box *b, const struct model_reg *r)
 {
 	return model_reg_shared(r) || r->box == b->index % model_in_function(b->type);
 }
 
-/* The registers of a type's boxes, as they are on this machine. */
+/*
+ * Return the registers of a box type, and their number in @count. They depend on
+ * model_config.irp_counters.
+ */
 const struct model_reg *model_type_regs(const struct model *m,
 					const struct model_type *type,
 					unsigned int *count)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The clocks of the boxes, in cycles of the model's time.
+ * The clocks of the boxes: convert cycles of the model's time to cycles of a box's clock
+ * and back.
  */
 #include "model/priv.h"
 
@@ -40,16 +41,19 @@ void model_init_clocks(struct model *m)
 	}
 }
 
-/* Whole cycles of a clock in the first @cycles cycles of the model's time. */
+/* Return the whole cycles of a clock in the first @cycles cycles of the model's time. */
 static u64 scale(const struct model_ratio *r, u64 cycles)
 {
 	if (r->num == r->den)
 		return cycles;
-	/* in two parts, neither of which overflows */
+	/* two parts, because cycles * num may overflow */
 	return cycles / r->den * r->num + cycles % r->den * r->num / r->den;
 }
 
-/* The first cycle of the model's time at whose end @cycles of a clock have passed. */
+/*
+ * Return the first cycle of the model's time at whose end @cycles cycles of a clock have
+ * passed; U64_MAX: never.
+ */
 static u64 unscale(const struct model_ratio *r, u64 cycles)
 {
 	u64 whole, rest;
@@ -66,8 +70,8 @@ static u64 unscale(const struct model_ratio *r, u64 cycles)
 }
 
 /*
- * Cycles that the box's clock has had at cycle @at of the model's time.  For UCLK
- * @at must not be before its frequency last changed.
+ * Return the cycles of the box's clock that have passed at cycle @at of the model's time.
+ * For a box on UCLK, @at must not be before the last change of the frequency of UCLK.
  */
 u64 model_box_cycles(const struct model *m, const struct model_box *b, u64 at)
 {
@@ -78,7 +82,10 @@ u64 model_box_cycles(const struct model *m, const struct model_box *b, u64 at)
 	return p->uclk_cycles + scale(&p->uclk, at - p->uclk_from);
 }
 
-/* The first cycle of the model's time at whose end @cycles of the box's clock have passed. */
+/*
+ * Return the first cycle of the model's time at whose end @cycles cycles of the box's clock
+ * have passed; U64_MAX: never.
+ */
 u64 model_box_uclk(const struct model *m, const struct model_box *b, u64 cycles)
 {
 	const struct model_package *p = &m->pkg[b->pkg];
@@ -92,7 +99,7 @@ u64 model_box_uclk(const struct model *m, const struct model_box *b, u64 cycles)
 	return at < U64_MAX - p->uclk_from ? p->uclk_from + at : U64_MAX;
 }
 
-/* Change a package's UCLK from now on; its boxes must have been synced. */
+/* Change a package's UCLK from now on. The caller has synced the boxes of the package. */
 void model_change_uclk(struct model *m, unsigned int pkg, u32 khz)
 {
 	struct model_package *p = &m->pkg[pkg];

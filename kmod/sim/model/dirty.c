@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Register state that firmware, an earlier kernel or another tool may leave for a
- * driver.
+ * Leftover register state, as firmware, an earlier kernel or another tool may leave it for
+ * a driver.
  */
 #include "model/priv.h"
 
-/* Increments to the next overflow of a counter that was left running */
+/* Increments to the next overflow of a leftover counter; the latter for 32-bit counters */
 #define DIRTY_DISTANCE	(1ULL << 40)
 #define DIRTY_DISTANCE_32	(1ULL << 20)
 
-/* An event that the counter can count and that occurs */
+/* Return the control bits of an event that a counter can count and that occurs, or 0. */
 static u32 some_event(const struct model_type *type, unsigned int ctr)
 {
 	const struct model_wave *w = type->waves, *end = w + type->nwaves;
@@ -25,38 +25,38 @@ static u32 some_event(const struct model_type *type, unsigned int ctr)
 }
 
 static void dirty_register(struct model *m, struct model_box *b,
-			   const struct model_reg *r, u32 what)
+			   const struct model_reg *r, u32 state)
 {
 	u32 ctl = CTL_EN | CTL_OV_EN;
 	u64 size;
 
 	switch (r->type) {
 	case REG_STATUS:
-		if (what & MODEL_DIRTY_STATUS)
+		if (state & MODEL_DIRTY_STATUS)
 			b->status = r->keep & model_own_status(b);
 		break;
 	case REG_BOX_CTL:
-		if (what & MODEL_DIRTY_BOXES)
+		if (state & MODEL_DIRTY_BOXES)
 			b->box_ctl |= BOX_CTL_FRZ;
 		break;
 	case REG_CTL:
-		if (!(what & MODEL_DIRTY_COUNTERS))
+		if (!(state & MODEL_DIRTY_COUNTERS))
 			break;
 		if (r->index != MODEL_FIXED)
 			ctl |= some_event(b->type, r->index);
 		b->ctl[r->index] = ctl & r->keep;
 		break;
 	case REG_CTR:
-		if (!(what & MODEL_DIRTY_COUNTERS))
+		if (!(state & MODEL_DIRTY_COUNTERS))
 			break;
 		size = 1ULL << model_ctr_bits(m, b, r->index);
 		b->ctr[r->index] = size - (size > DIRTY_DISTANCE ?
 					   DIRTY_DISTANCE : DIRTY_DISTANCE_32);
 		break;
 	case REG_JOINT:
-		if (what & MODEL_DIRTY_STATUS)
+		if (state & MODEL_DIRTY_STATUS)
 			b->status |= MODEL_BIT(r->index + b->type->status_shift);
-		if (!(what & MODEL_DIRTY_COUNTERS))
+		if (!(state & MODEL_DIRTY_COUNTERS))
 			break;
 		b->ctl[r->index] = r->keep;
 		b->ctr[r->index] = (1ULL << 32) - DIRTY_DISTANCE_32;
@@ -64,7 +64,7 @@ static void dirty_register(struct model *m, struct model_box *b,
 	case REG_JOINT_GLOBAL:
 		break;
 	case REG_FILTER:
-		if (what & MODEL_DIRTY_COUNTERS)
+		if (state & MODEL_DIRTY_COUNTERS)
 			b->filter[r->index] = r->keep;
 		break;
 	default:
@@ -72,7 +72,7 @@ static void dirty_register(struct model *m, struct model_box *b,
 	}
 }
 
-static void dirty_box(struct model *m, struct model_box *b, u32 what)
+static void dirty_box(struct model *m, struct model_box *b, u32 state)
 {
 	const struct model_function *f = m->gen->functions;
 	const struct model_reg *regs;
@@ -82,13 +82,13 @@ static void dirty_box(struct model *m, struct model_box *b, u32 what)
 	regs = model_type_regs(m, b->type, &count);
 	for (i = 0; i < count; i++)
 		if (model_reg_of(b, &regs[i]))
-			dirty_register(m, b, &regs[i], what);
-	/* filters of QPI are in a separate function */
+			dirty_register(m, b, &regs[i], state);
+	/* the filter registers of QPI are in a separate PCI function */
 	for (i = 0; i < m->gen->nfunctions; i++, f++)
 		if (f->regs && f->box == b->index &&
 		    &m->gen->types[f->box_type] == b->type)
 			for (k = 0; k < f->nregs; k++)
-				dirty_register(m, b, &f->regs[k], what);
+				dirty_register(m, b, &f->regs[k], state);
 	model_box_changed(m, b);
 }
 
@@ -97,29 +97,29 @@ static u64 all_status_bits(const struct model_box *b)
 	return (b->type->ov ? b->type->ov[b->index] : 0) | b->type->ov_fixed;
 }
 
-void model_make_dirty(struct model *m, u32 what)
+void model_make_dirty(struct model *m, u32 state)
 {
 	struct model_package *p;
 	unsigned int pkg, i;
 	u64 status;
 	u32 cores = 0;
 
-	/* missing registers have no leftover state */
+	/* a generation without these registers has no leftover state in them */
 	if (!m->gen->freezes)
-		what &= ~MODEL_DIRTY_FREEZE;
-	if ((what & MODEL_DIRTY_CORES) && m->gen->core_sel)
+		state &= ~MODEL_DIRTY_FREEZE;
+	if ((state & MODEL_DIRTY_CORES) && m->gen->core_sel)
 		cores = m->gen->core_sel | GLOBAL_CTL_WK_ON_PMI;
 	for (pkg = 0; pkg < m->cfg.packages; pkg++) {
 		p = &m->pkg[pkg];
 		status = 0;
 		for (i = 0; i < m->boxes; i++) {
-			dirty_box(m, &m->box[pkg][i], what);
+			dirty_box(m, &m->box[pkg][i], state);
 			status |= all_status_bits(&m->box[pkg][i]);
 		}
-		if (what & MODEL_DIRTY_STATUS)
+		if (state & MODEL_DIRTY_STATUS)
 			__atomic_store_n(&p->status, status, __ATOMIC_SEQ_CST);
 		__atomic_fetch_or(&p->ctl, cores, __ATOMIC_SEQ_CST);
-		if (what & MODEL_DIRTY_FREEZE)
+		if (state & MODEL_DIRTY_FREEZE)
 			model_set_frozen(m, pkg, true);
 	}
 	m->deadline_known = false;

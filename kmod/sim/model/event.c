@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a control register selects: an event, a comparison, a field of a filter.
+ * The selection of a counter: the event and the comparison (§1.4) that its control
+ * register selects, and the fields of the filters.
  */
 #include "model/priv.h"
 
-/* The rows of an event code in the sorted table of waves. */
+/*
+ * Return the first row of an event code in the sorted table of waves. @count is set to the
+ * number of its rows, which may be 0.
+ */
 const struct model_wave *model_find_event(const struct model_type *type,
 					  u32 code, unsigned int *count)
 {
@@ -32,9 +36,8 @@ bool model_knows_event(const struct model_type *type, u32 code)
 }
 
 /*
- * What counter @ctr has selected.  The CBo's relay event stands for counter
- * 0's event (§2.3.1.1); on counter 0 there is nothing to relay, and it is an
- * event like others.
+ * Return the event that counter @ctr selects. The CBo's relay event stands for the event
+ * of counter 0 (§2.3.1.1). On counter 0 itself the relay event is an ordinary event.
  */
 struct model_selection model_selected(const struct model_box *b, unsigned int ctr)
 {
@@ -56,9 +59,9 @@ struct model_selection model_selected(const struct model_box *b, unsigned int ct
 }
 
 /*
- * The PCU's occupancy events have an edge detector and an invert bit of their
- * own (§2.8.2.2); case 6 of Table 2-165 sets both invert bits and wants '<',
- * so either one inverts.
+ * Return the comparison of counter @ctr. Occupancy events of the PCU have their own
+ * edge-detect and invert bits (§2.8.2.2). Case 6 of Table 2-165 sets .invert and
+ * .occ_invert for a '<' comparison, so the comparison is inverted if either bit is set.
  */
 struct model_shape model_shape_of(const struct model_box *b, unsigned int ctr)
 {
@@ -76,7 +79,7 @@ struct model_shape model_shape_of(const struct model_box *b, unsigned int ctr)
 	return s;
 }
 
-/* The field of a filter; it may span two registers. */
+/* Return the value of a filter's field, which may span two registers. */
 u64 model_filter_field(const struct model_box *b, const struct model_filter *f)
 {
 	u64 field = b->filter[f->reg];

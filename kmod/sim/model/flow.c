@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rates as the fronts set them.
+ * Interface of the fronts to rates: set the rate of a type of transaction in a box, and
+ * let rates alone count. rate.c counts them.
  */
 #include "model/priv.h"
 
@@ -35,7 +36,10 @@ int model_rate_check(struct model *m, const struct model_txn *t,
 	return b->flows < MODEL_MAX_FLOWS || model_find_flow(b, t) ? 0 : -2;
 }
 
-/* Does another rate of a flow make a counter's plan another one? */
+/*
+ * Return whether a change of a flow's rate changes the plan of a counter. Plans that add
+ * all transactions (RATES_SUM) do not depend on the rate.
+ */
 static bool reshapes(const struct model_box *b, unsigned int flow)
 {
 	const struct model_plan *p;
@@ -79,7 +83,11 @@ int model_rate(struct model *m, const struct model_txn *t,
 	return 0;
 }
 
-/* Free-running counters have no rate: they are stopped while rates alone count. */
+/*
+ * Stop or start the free-running counters of a box. They have no rate, so they stop while
+ * events without a rate count 0. b->free_from is the value of a stopped counter, and of a
+ * running counter the cycle in which it was 0.
+ */
 static void stop_free(const struct model *m, struct model_box *b, bool stop)
 {
 	u64 now = model_box_cycles(m, b, m->cycles);
@@ -92,6 +100,10 @@ static void stop_free(const struct model *m, struct model_box *b, bool stop)
 	b->only_rates = stop;
 }
 
+/*
+ * Switch all boxes. @only: events without a rate count 0, or have their waveforms;
+ * @forget: remove all rates
+ */
 static void set_all(struct model *m, bool only, bool forget)
 {
 	struct model_box *b;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters whose control is the upper half of their register and whose count is
- * the lower (Xeon 7100 and 7400).  Sections are those of the SDM, volume 3B.
+ * Joint counters of Xeon 7100 and 7400: the upper half of the register is the control, the
+ * lower half the count. Sections are those of the SDM, volume 3B.
  */
 #include "model/priv.h"
 
-/* A sub-event is bit 32 + n of the register for bit n of the upper half. */
+/* Code of the sub-event of bit 0 of the upper half: its bit number in the register */
 #define SUBEVENT0		32
 
 static bool counts(const struct model_box *b, unsigned int ctr)
@@ -19,7 +19,10 @@ static bool has_subevent(const struct model_box *b, unsigned int ctr, u32 code)
 	       (b->ctl[ctr] & b->type->subevents & MODEL_BIT(code - SUBEVENT0));
 }
 
-/* Waves are ORed, so their periods must go into the longest one. */
+/*
+ * Check the waves of a box type: they are ORed, so their periods must divide the longest
+ * of them.
+ */
 bool model_joint_valid(const struct model_type *type)
 {
 	const struct model_wave *w = type->waves;
@@ -37,7 +40,10 @@ bool model_joint_valid(const struct model_type *type)
 	return true;
 }
 
-/* §18.24.4: sub-events are ORed; a cycle in which any of them holds adds one. */
+/*
+ * Plan the increments of a counter. §18.24.4: the selected sub-events are ORed, and a cycle
+ * in which any of them holds counts 1.
+ */
 void model_joint_plan(const struct model_box *b, unsigned int ctr,
 		      struct model_plan *p)
 {
@@ -56,7 +62,10 @@ void model_joint_plan(const struct model_box *b, unsigned int ctr,
 			p->inc[t] |= !!w->v[t % w->period];
 }
 
-/* §18.24.2, §18.24.3: all attributes must match. */
+/*
+ * Return whether a counter counts a transaction: the sub-event is selected, or all
+ * attributes match the conditions (§18.24.2, §18.24.3).
+ */
 bool model_joint_takes(const struct model_box *b, unsigned int ctr,
 		       const struct model_txn *t)
 {

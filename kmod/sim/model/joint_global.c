@@ -9,17 +9,17 @@
 #define GL_FREEZE		0x1u
 #define GL_UNFREEZE		0x2u
 #define GL_CLEAR		0x4u
-#define GL_SELECT_SHIFT		16	/* whose counts GL_CLEAR clears */
+#define GL_SELECT_SHIFT		16	/* counters whose counts GL_CLEAR clears */
 #define GL_SELECT		0x00ff0000u
-#define GL_OVERFLOW_SHIFT	48	/* which overflowed */
+#define GL_OVERFLOW_SHIFT	48	/* counters that overflowed */
 
-/* Controls read as 0: that they are kept is not said. */
+/* The control bits read as 0: the manual does not say that written values are kept. */
 u64 model_joint_global_read(const struct model *m, unsigned int pkg)
 {
 	u64 status = 0;
 	unsigned int i;
 
-	/* how the bits are cleared is not said: nothing clears them */
+	/* The manual does not say how overflow bits are cleared, so they stay set. */
 	for (i = 0; i < m->boxes; i++)
 		if (m->box[pkg][i].type->quirks & QUIRK_JOINT)
 			status |= m->box[pkg][i].status;
@@ -49,7 +49,10 @@ void model_joint_global_write(struct model *m, unsigned int pkg, u64 value)
 		model_set_frozen(m, pkg, false);
 }
 
-/* To freeze and unfreeze at once, or to write any other bit. */
+/*
+ * Return whether a write is undefined: it freezes and unfreezes at once, or writes a
+ * reserved bit.
+ */
 bool model_joint_global_undefined(u64 value)
 {
 	return (value & ~(u64)(GL_FREEZE | GL_UNFREEZE | GL_CLEAR | GL_SELECT)) ||

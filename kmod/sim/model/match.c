@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which transactions a counter counts, by its event and the filters.
+ * Decide whether a counter counts a transaction, by its event, its umask and the filters.
  */
 #include "model/priv.h"
 
 /*
- * §2.9.2.3: match and mask words of one direction follow each other in the
- * order match 0, match 1, mask 0, mask 1.  A direction without any mask bit
- * is not armed, or the reset state would let every packet of the other
- * direction count.
+ * Compare a QPI packet with the match and mask registers of its direction (§2.9.2.3). The
+ * four filter registers of a direction are in the order match 0, match 1, mask 0, mask 1.
+ * A direction whose mask registers are 0 matches no packet: otherwise a counter for one
+ * direction would count every packet of the other direction, whose registers have their
+ * reset value 0.
  */
 static bool packet_matches(const struct model_box *b, const struct model_txn *t)
 {
@@ -45,7 +46,7 @@ static bool filter_applies(const struct model_filter *f,
 	return !f->umask || (s->umask & f->umask);
 }
 
-/* Does the event that counter @ctr selects take the transaction? */
+/* Return whether counter @ctr counts the transaction. */
 bool model_takes(const struct model_box *b, unsigned int ctr,
 		 const struct model_txn *t)
 {
@@ -64,7 +65,7 @@ bool model_takes(const struct model_box *b, unsigned int ctr,
 	rule = w->rule;
 	for (i = 0; i < count; i++) {
 		ctrs |= w[i].ctrs;
-		/* one name may have another rule than the event's others */
+		/* a subevent may have another rule than the first subevent */
 		if (w[i].umask == s.umask)
 			rule = w[i].rule;
 		if (w[i].zeros & s.umask)

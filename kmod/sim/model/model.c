@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The model of the uncore as a whole: its life cycle, freezing and faults.
- * Time, registers, counting and transactions are in the files beside this one.
+ * The model of the uncore as a whole: initialisation, hardware reset, freezes, faults, and
+ * the list of registers that differ from their reset values.
  */
 #include "model/priv.h"
 
@@ -21,6 +21,7 @@ size_t model_size(void)
 	return sizeof(struct model);
 }
 
+/* Number of boxes of a type in a package */
 static unsigned int boxes_of(const struct model_config *cfg, unsigned int box_type)
 {
 	if (!cfg->gen->types[box_type].name)
@@ -49,7 +50,7 @@ static bool within(u32 value, u32 min, u32 max)
 	return value >= min && value <= max;
 }
 
-/* The first package with a node id has it. */
+/* Check that the node ids of packages 0 to 7 differ; later packages repeat these ids. */
 static bool node_map_valid(const struct model_config *c)
 {
 	u32 map = model_node_map(c);
@@ -90,13 +91,13 @@ static bool config_valid(const struct model_config *c)
 }
 
 /**
- * model_init() - make a machine after a hardware reset
+ * model_init() - initialise a model to the state after a hardware reset
  * @m: model_size() zeroed bytes
  * @cfg: the machine
- * @ops: the front; its functions may be NULL
- * @ctx: their argument
+ * @ops: functions of the front, each of which may be NULL
+ * @ctx: argument of the functions of @ops
  *
- * Returns 0, or -1 when @cfg or the tables of events are not sound.
+ * Return: 0, or -1 if @cfg or a table of waves is invalid.
  */
 int model_init(struct model *m, const struct model_config *cfg,
 	       const struct model_ops *ops, void *ctx)
@@ -224,7 +225,7 @@ int model_fault(struct model *m, enum model_fault fault, unsigned int pkg,
 	if (fault == MODEL_FAULT_DEAD_PCI) {
 		if (!b->type->pci)
 			return -1;
-		/* a function is dead for all its boxes */
+		/* a dead PCI function affects all its boxes */
 		count = model_in_function(b->type);
 		b -= b->index % count;
 	}
@@ -275,23 +276,26 @@ unsigned int model_boxes(const struct model *m, enum model_box_type box_type)
 	return (unsigned int)box_type < MODEL_BOX_TYPES ? m->count[box_type] : 0;
 }
 
-/* "cbox_17 ctl0": the longest names fit well */
-static void full_name(char *to, const struct model_box *b, const char *reg)
+/*
+ * Write the name of a register into @text: "cbox_17 ctl0". No length is checked: the longest
+ * name is shorter than the buffer of show_dirty().
+ */
+static void full_name(char *text, const struct model_box *b, const char *reg)
 {
 	const char *s;
 
 	for (s = b->type->name; *s; s++)
-		*to++ = *s;
+		*text++ = *s;
 	if (b->type->numbered) {
-		*to++ = '_';
+		*text++ = '_';
 		if (b->index >= 10)
-			*to++ = '0' + b->index / 10;
-		*to++ = '0' + b->index % 10;
+			*text++ = '0' + b->index / 10;
+		*text++ = '0' + b->index % 10;
 	}
-	*to++ = ' ';
+	*text++ = ' ';
 	for (s = reg; *s; s++)
-		*to++ = *s;
-	*to = '\0';
+		*text++ = *s;
+	*text = '\0';
 }
 
 static void show_dirty(const struct model *m, const struct model_box *b,
@@ -304,7 +308,7 @@ static void show_dirty(const struct model *m, const struct model_box *b,
 	u64 value;
 
 	for (i = 0; i < count; i++) {
-		/* a shared box control is shown once */
+		/* show a shared box control for the first box only */
 		if (!model_reg_of(b, &regs[i]) ||
 		    (regs[i].type == REG_BOX_CTL &&
 		     b->index % model_in_function(b->type)) ||

@@ -2,10 +2,10 @@
 /*
  * The model of a Xeon's uncore performance monitors: registers in, counts and overflows
  * out. It is plain C without kernel headers, so the simulator and the host's unit tests
- * run the same code. It does not depend on kprobes, PCI buses or clocks; the fronts do.
+ * run the same code. Only the fronts (front/, clock/) use kprobes, PCI buses and timers.
  *
- * Every function except those marked "lock-free" must be called under one lock of the
- * caller for the whole model.
+ * The caller serialises all functions of a model by one lock, except the functions that
+ * are marked "lock-free".
  */
 #ifndef XEON_UNCORE_SIM_MODEL_H
 #define XEON_UNCORE_SIM_MODEL_H
@@ -13,12 +13,12 @@
 #include "model/types.h"
 
 #define MODEL_MAX_PACKAGES	16
-#define MODEL_NODES		8	/* node ids of the UBox's map */
-#define MODEL_MAX_COUNTERS	5	/* four general ones and a fixed one */
+#define MODEL_NODES		8	/* node ids in the UBox's map (§1.6.1) */
+#define MODEL_MAX_COUNTERS	5	/* four general counters and a fixed counter */
 
 /*
- * The box types of all generations: in the order of the manual's chapter 2, and
- * those of Xeon 7100 and 7400.
+ * The box types of all generations: those of chapter 2 of the manual in its order, then
+ * the box types of Xeon 7100 and 7400.
  */
 enum model_box_type {
 	MODEL_UBOX, MODEL_CBOX, MODEL_SBOX, MODEL_HA, MODEL_IMC,
@@ -27,18 +27,18 @@ enum model_box_type {
 	MODEL_BOX_TYPES
 };
 
-/* Clocks of a package; each box type runs on one of them. */
+/* Clocks of a package; model_type.clock is the clock of a box type. */
 enum model_clock {
-	MODEL_UCLK,		/* of the ring and its boxes */
-	MODEL_DCLK,		/* of the memory channels */
-	MODEL_QCLK,		/* of the QPI link layer */
-	MODEL_PCLK,		/* of the PCU */
+	MODEL_UCLK,		/* the ring and its boxes */
+	MODEL_DCLK,		/* the memory channels */
+	MODEL_QCLK,		/* the QPI link layer */
+	MODEL_PCLK,		/* the PCU */
 	MODEL_CLOCKS
 };
 
 #define MODEL_MAX_KHZ	10000000
 
-/* Bits of a counter, and the least that a fixed one can be narrowed to. */
+/* Width of a counter, and the smallest width of a fixed counter, in bits */
 #define MODEL_COUNTER_BITS	48
 #define MODEL_MIN_FIXED_BITS	32
 
@@ -65,21 +65,24 @@ struct model_function;
 /**
  * struct model_generation - tables of a generation of processors: hw/
  * @name: as in PMU names
- * @cpu_family, @cpu_model: the processors
- * @ubox_device: PCI device ID that identifies its uncore, 0: it has no PCI
- *	functions
- * @max_cboxes, @max_has, @max_imcs: CBos, home agents and memory channels that a
- *	package may have
+ * @cpu_family: family of the processors by CPUID
+ * @cpu_model: model of the processors by CPUID
+ * @ubox_device: PCI device ID of the UBox's function, by which the uncore is
+ *	recognised; 0: the generation has no PCI functions
+ * @max_cboxes: largest number of CBos of a package
+ * @max_has: largest number of home agents of a package
+ * @max_imcs: largest number of memory channels of a package
  * @sboxes: number of SBos of a package, on the smallest die and on all others
- * @qpi_ports: largest number of ports of a package; 0: none
- * @counter_bits: width of the counters that may be narrower, as documented
- * @freezes: has a package a register that stops all its counters?
+ * @qpi_ports: largest number of QPI ports of a package; 0: none
+ * @counter_bits: documented width of the counters of the box types with QUIRK_NARROW
+ * @freezes: a register of the package freezes all its counters
  * @core_sel: bits of the global control register that select cores; 0: no box
  *	interrupts
- * @types: the box types, by enum model_box_type; those without a name do not exist
+ * @types: the box types, indexed by enum model_box_type; a type without a name does
+ *	not exist
  * @functions: PCI functions
- * @nfunctions: their number
- * @second_devfn: where a box may appear a second time
+ * @nfunctions: number of @functions
+ * @second_devfn: PCI device and function of the second function of model_config.twice
  */
 struct model_generation {
 	const char *name;
@@ -101,7 +104,7 @@ extern const struct model_generation model_hswep, model_bdwep, model_bdwde,
 				     model_ivbep, model_snbep, model_xeon7100,
 				     model_xeon7400;
 
-/* All of them; the last one is NULL. */
+/* All generations; the last entry is NULL. */
 extern const struct model_generation *const model_generations[];
 
 /**
@@ -109,26 +112,30 @@ extern const struct model_generation *const model_generations[];
  * @gen: the generation
  * @packages: sockets, 1 to MODEL_MAX_PACKAGES
  * @cboxes: CBos of a package, 1 to @gen->max_cboxes
- * @sboxes: SBos of a package, one of @gen->sboxes
+ * @sboxes: SBos of a package, either value of @gen->sboxes
  * @has: home agents of a package, 1 to @gen->max_has
  * @imcs: memory channels of a package, 1 to @gen->max_imcs
  * @qpi_ports: QPI ports of a package, and R3QPI links, 1 to @gen->qpi_ports
- * @counter_bits: width of the counters that the generation may have narrower,
- *	or on which public sources disagree, 44 or 48; the others always have 48
+ * @counter_bits: width of the counters of the box types with QUIRK_NARROW, 44 or
+ *	48: the generation has narrower counters there, or public sources disagree
+ *	on the width. The counters of all other box types have 48 bits.
  * @fixed_bits: width of all fixed counters, MODEL_MIN_FIXED_BITS to 48
- * @num_c: what U_MSR_PMON_GLOBAL_CONFIG.num_c reads, or -1 for @cboxes
- * @node_map: node id of each package, 3 bits each, as the UBox's map has them
- *	(§1.6.1); 0: that of a package is its number, and of package 8 it is 0
+ * @num_c: reset value of U_MSR_PMON_GLOBAL_CONFIG.num_c, or -1 for @cboxes
+ * @node_map: node id of each package, 3 bits each, in the format of the UBox's map
+ *	(§1.6.1); 0: the node id of package n is n modulo MODEL_NODES
  * @counter_gp: a write of a narrow MSR counter with bits above its width faults
- * @write_whole: the control registers of SBo and R3QPI record a value that is
- *	written twice with nothing in between (§2.4.1, §2.11.1)
- * @irp_counters: where the IRPs' counters are on Haswell and Broadwell: 0 as
- *	Table 1-3 of 331051 has them, 1 as Table 2-144; 2: as Table 1-3, and the
- *	other register of Table 2-144 keeps written values, but does not count
+ * @write_whole: a control register of SBo or R3QPI changes only if software writes
+ *	the same value twice, with no other write to the box in between (§2.4.1,
+ *	§2.11.1)
+ * @irp_counters: addresses of the IRPs' counters on Haswell and Broadwell, on which
+ *	two tables of 331051 disagree: 0: Table 1-3; 1: Table 2-144; 2: Table 1-3,
+ *	and the register that only Table 2-144 has keeps written values, but does
+ *	not count
  * @missing: missing parts of each package, MODEL_MISSING_*
- * @twice: a PCI box that has a second function, or -1; @twice_box: its number
- * @clock_khz: the clocks, by their ratio to UCLK, up to MODEL_MAX_KHZ; 0: as
- *	UCLK
+ * @twice: type of the PCI box that has a second function, or -1
+ * @twice_box: number of that box in its package
+ * @clock_khz: nominal frequency of each clock, up to MODEL_MAX_KHZ; 0: the frequency
+ *	of UCLK. The model uses only the ratios to UCLK.
  */
 struct model_config {
 	const struct model_generation *gen;
@@ -147,7 +154,7 @@ struct model_config {
  * struct model_delays - delays of an overflow, in cycles of the nominal UCLK
  * @freeze: from the overflow to the freeze, while all counters keep counting
  * @status: from the freeze to the bit in U_MSR_PMON_GLOBAL_STATUS
- * @pmi: from that to the PMI
+ * @pmi: from the global status bit to the PMI
  */
 struct model_delays {
 	u32 freeze, status, pmi;
@@ -155,22 +162,25 @@ struct model_delays {
 
 /**
  * struct model_ops - functions of the front that the model calls
- * @pmi: package @pkg's UBox sends a PMI to the cores of @core_mask
- *	(U_MSR_PMON_GLOBAL_CTL.pmi_core_sel); called under the model's lock
- * @now_ns: monotonic time, only for the times of freezes
- * @undefined: software made a write that the manual calls undefined; @what is a
- *	short sentence.  May be NULL.
+ * @pmi: send a PMI of package @pkg's UBox to the cores of @core_mask
+ *	(U_MSR_PMON_GLOBAL_CTL.pmi_core_sel); with @wake sleeping cores wake up for
+ *	the PMI (wk_on_pmi). Called under the model's lock.
+ * @now_ns: return the monotonic time, which is only used for the times of freezes
+ * @undefined: report a write of software that the manual calls undefined; @text is a
+ *	short sentence
+ *
+ * Each function may be NULL. @ctx is the last argument of model_init().
  */
 struct model_ops {
 	void (*pmi)(void *ctx, unsigned int pkg, u32 core_mask, bool wake);
 	u64 (*now_ns)(void *ctx);
-	void (*undefined)(void *ctx, unsigned int pkg, const char *what);
+	void (*undefined)(void *ctx, unsigned int pkg, const char *text);
 };
 
 /* Results of a register access. */
 enum {
 	MODEL_OK = 0,
-	MODEL_NOT_MINE = -1,	/* not a register of the model: use the real one */
+	MODEL_NOT_MINE = -1,	/* not a register of the model: access the real register */
 	MODEL_GP = -2,		/* the access faults (#GP) */
 };
 
@@ -178,33 +188,43 @@ enum {
 enum model_dir { MODEL_RX, MODEL_TX };
 
 /**
- * struct model_txn - a number of equal transactions that the boxes may count
- * @box_type, @box, @pkg: the box they pass
- * @code: event select, with the extension bit as bit 8
- * @umask: the properties they have (see model_wave.rule)
- * @count: their number; each is an increment of @value in a separate cycle
- *	with idle cycles around it, so that a threshold sees @value and an edge
- *	detector one rising edge
- * @value: increment of one transaction, at least 1
+ * struct model_txn - a number of equal transactions that the counters of a box may count
+ * @box_type: type of the box that the transactions pass
+ * @box: number of this box in its package
+ * @pkg: package of this box
+ * @code: event select, with the extension bit as bit 8; of the front-side bus of Xeon
+ *	7100 and 7400 (MODEL_FSB) the number of the sub-event's bit in the 64-bit
+ *	register; unused for their look-ups (MODEL_GBSQ) and snoops (MODEL_GSNPQ)
+ * @umask: unit-mask bits of the transactions' properties (see model_wave.rule)
+ * @count: number of transactions. Each transaction is an increment of @value in a
+ *	separate cycle with idle cycles around it: a threshold is compared with
+ *	@value, and an edge detector counts a rising edge.
+ * @value: increment of a transaction, at least 1
  * @tid: CBo thread/core id (FILTER0.tid); UBox: bit 0 thread, core from bit 1
  * @state: CBo line state, one-hot as in FILTER0.state (bit 0 I .. bit 6 M')
  * @link: CBo QPI link, one-hot as in FILTER0 bits 8:6
  * @nid: CBo target node, one-hot as in FILTER1.nid
  * @opc: CBo IDI opcode as in FILTER1.opc; HA: QPI opcode as in OPCODEMATCH
- * @nc, @c6, @isoc: CBo request attributes
+ * @nc: CBo request attribute, as in FILTER1.nc
+ * @c6: CBo request attribute, as in FILTER1.c6
+ * @isoc: CBo request attribute, as in FILTER1.isoc
  * @addr: HA physical address
- * @dir, @pkt: QPI packet, as the MATCH0 (pkt[0]) and MATCH1 (pkt[1]) words
+ * @dir: direction of a QPI packet
+ * @pkt: QPI packet, as the MATCH0 (pkt[0]) and MATCH1 (pkt[1]) words
  * @freq: PCU frequency in 100 MHz while the "transactions" (cycles) pass, for
  *	the four band events
- *
- * Of Xeon 7100 and 7400 @code is the sub-event of the front-side bus, as the
- * number of its bit in the register; a look-up or a snoop has none, but
- * @agent, @type, @snoop: one-hot as in the register; as is @state
- * @flow: demand or prefetch, one-hot
- * @core: core of the line, as in core_module_select; of a snoop, the cores
- *	that have the line (bit 0: this one), or how many modules have it
- * @fill: value of fill_eviction for just this: 0, 2 or 3
- * @cross, @block: it is a cross snoop; a snoop that was blocked
+ * @agent: of a look-up or a snoop of Xeon 7100 and 7400, one-hot as in the register;
+ *	@state is one-hot as well
+ * @type: of a look-up or a snoop, one-hot as in the register
+ * @snoop: of a look-up or a snoop, one-hot as in the register
+ * @flow: of a look-up, demand or prefetch, one-hot
+ * @core: of a look-up, the core of the line as in core_module_select; of a snoop, the
+ *	cores that have the line, a bit each (Xeon 7100; bit 0: this core), or the
+ *	number of modules that have the line (Xeon 7400)
+ * @fill: of a look-up, value of fill_eviction: 0 no fill, 2 a fill without an eviction,
+ *	3 a fill with an eviction
+ * @cross: the look-up is a cross snoop
+ * @block: the snoop was blocked
  */
 struct model_txn {
 	enum model_box_type box_type;
@@ -235,11 +255,11 @@ struct model_rate {
 	u32 whole, frac;
 };
 
-/* Rule by which an event's umask selects subevents */
+/* Rule by which a counter's umask selects transactions */
 enum model_rule {
-	MODEL_ANY,	/* bits are subevents: one in common is enough */
-	MODEL_ALL,	/* bits are conditions: each one set must hold */
-	MODEL_EXACT,	/* a number, which must be the same */
+	MODEL_ANY,	/* bits are subevents: count a transaction with any of them */
+	MODEL_ALL,	/* bits are conditions: count a transaction that meets all */
+	MODEL_EXACT,	/* a number: count a transaction with the same umask */
 };
 
 #define MODEL_WAVE_MAX	16
@@ -248,15 +268,16 @@ enum model_rule {
  * struct model_wave - values of an event while time passes
  * @code: event select, extension bit as bit 8
  * @umask: unit mask
- * @zeros: bits of the counter's umask with which it counts nothing
+ * @zeros: bits of a counter's umask; a counter with one of them set does not count
+ *	this subevent
  * @rule: how a transaction's umask is compared with the counter's
  * @max_inc: largest increment of a cycle, as documented
- * @ctrs: general counters that can count the event, a bit each
+ * @ctrs: general counters that can count the event, a bit for each counter
  * @period: cycles until @v repeats, 1 to MODEL_WAVE_MAX
- * @v: the event's value in cycle t is v[t % period]; for the PCU's band
- *	events it is the frequency in 100 MHz, which the filter then compares
+ * @v: the event's value in cycle t is v[t % period]. The value of the PCU's band events
+ *	is the frequency in 100 MHz, and the filter decides whether the cycle counts.
  *
- * Generated from events/; the tables are sorted by (code, umask).
+ * events/generate.py makes the tables of waves, sorted by (code, umask).
  */
 struct model_wave {
 	u16 code;
@@ -271,18 +292,21 @@ struct model_wave {
 
 struct model;
 
-/* Size of a model; the caller passes that many zeroed bytes to model_init(). */
+/* Size of a model in bytes; the caller passes zeroed memory of this size to model_init(). */
 size_t model_size(void);
 int model_init(struct model *m, const struct model_config *cfg,
 	       const struct model_ops *ops, void *ctx);
-/* Hardware reset of every register; the configuration and faults stay. */
+/* Hardware reset of every register. The configuration, faults and rates stay. */
 void model_reset(struct model *m);
 
-/* Give a box in PCI space a second function, before the first access. */
+/*
+ * Give a box in PCI space a second function at model_generation.second_devfn. To be
+ * called before the first access.
+ */
 void model_second_function(struct model *m, enum model_box_type box_type,
 			   unsigned int box);
-/* Set the leftover state @what, MODEL_DIRTY_*, in the registers of every package. */
-void model_make_dirty(struct model *m, u32 what);
+/* Put leftover state, MODEL_DIRTY_*, into the registers of every package. */
+void model_make_dirty(struct model *m, u32 state);
 
 /* --- registers ---------------------------------------------------------- */
 
@@ -290,7 +314,7 @@ void model_make_dirty(struct model *m, u32 what);
 bool model_msr_claims(const struct model *m, u32 msr);
 /*
  * Lock-free: return whether @msr may be accessed without the model's lock (from an
- * NMI). That holds for reads of U_MSR_PMON_GLOBAL_STATUS and U_MSR_PMON_GLOBAL_CTL and
+ * NMI): true for reads of U_MSR_PMON_GLOBAL_STATUS and U_MSR_PMON_GLOBAL_CTL and
  * for writes of U_MSR_PMON_GLOBAL_STATUS.
  */
 bool model_msr_lockless(const struct model *m, u32 msr, bool write);
@@ -298,14 +322,15 @@ int model_msr_read(struct model *m, unsigned int pkg, u32 msr, u64 *value);
 int model_msr_write(struct model *m, unsigned int pkg, u32 msr, u64 value);
 
 /*
- * PCI configuration space. Package @pkg has an uncore bus and an IO bus (with the IRP);
- * @io_bus selects the bus. Registers of any alignment and of 1, 2 or 4 bytes. An absent
- * function reads all ones and ignores writes, and so does a register that cannot be
- * reached.
+ * PCI configuration space. A package has an uncore bus and an IO bus (with the IRP);
+ * @io_bus selects the bus. @where is the offset in the function's space, with any
+ * alignment; @size is 1, 2 or 4 bytes. Reads of an absent function or an unreachable
+ * register return all ones, and writes are ignored.
  */
-/* Offset of the first register in a function of a box, or 0 */
+/* Return the offset of the first PMON register of a function, or 0 if it has none. */
 unsigned int model_pci_first_register(const struct model *m, bool io_bus,
 				      unsigned int devfn);
+/* Return whether an offset is reachable: without MMCONFIG only offsets up to 0xff are. */
 bool model_pci_reachable(const struct model *m, unsigned int pkg,
 			 unsigned int where);
 u32 model_pci_read(struct model *m, unsigned int pkg, bool io_bus,
@@ -319,48 +344,53 @@ void model_pci_write(struct model *m, unsigned int pkg, bool io_bus,
 /*
  * Time is counted in cycles of the nominal UCLK, clock_khz[MODEL_UCLK].
  *
- * Let up to @cycles of them pass, and in boxes with another clock the matching number.
- * Return the number of cycles that passed: fewer if a counter with ov_en overflowed,
- * its package froze and software was just notified, so that the caller can let software
- * handle the overflow before it continues. Cycles that pass while a box is frozen are
- * lost to it.
+ * Let up to @cycles cycles pass, and the matching number of cycles of the other clocks.
+ * Return the number of cycles that passed. The number is less than @cycles if a counter
+ * with ov_en overflowed, its package froze and software was just notified: the caller can
+ * then let software handle the overflow before it continues. A frozen box does not count
+ * the cycles that pass.
  */
 u64 model_advance(struct model *m, u64 cycles);
 /*
- * Cycles until the next overflow that freezes a package, or until the next consequence
- * of one; U64_MAX: none
+ * Return the cycles until the next overflow that freezes a package, or until the next
+ * stage (enum model_stage) of a signalled overflow, whichever is first. U64_MAX: neither
+ * is expected.
  */
 u64 model_cycles_to_freeze(const struct model *m);
-/* Return whether a consequence of an overflow is still pending. */
+/* Return whether a freeze, a global status bit or a PMI of an overflow is pending. */
 bool model_pending(const struct model *m);
-/* Packages, a bit each, whose freeze software was notified of since the last call */
+/*
+ * Return the packages, a bit each, in which the last stage of an overflow (enum
+ * model_stage) has passed since the last call, and clear this set.
+ */
 u32 model_told(struct model *m);
 /*
- * Change the frequency of a package's UCLK; 0 stops it, as package C6 does. The other
- * clocks keep theirs. Return -1 if the package does not exist, the frequency is too high,
- * or no nominal one was configured.
+ * Change the frequency of a package's UCLK; 0 stops the clock, as package C6 does. The
+ * frequencies of the other clocks stay. Return 0, or -1 if the package does not exist, the
+ * frequency is too high, or the configuration has no nominal frequency of UCLK.
  */
 int model_set_uclk(struct model *m, unsigned int pkg, u32 khz);
 u32 model_uclk(const struct model *m, unsigned int pkg);
-/* Set the delays of later overflows. */
+/* Set the delays of overflows that occur from now on. */
 void model_set_delays(struct model *m, const struct model_delays *delays);
 /*
- * Offer transactions to the counters. Returns how many were offered before an
- * overflow froze the package (t->count when none did), or -1 when the box does
- * not exist.  Those offered to a frozen box are lost.
+ * Let transactions pass a box, whose counters count them. Return the number that passed:
+ * t->count, or less if an overflow froze the package; or -1 if the box does not exist. A
+ * frozen box does not count transactions, but they pass.
  */
 s64 model_traffic(struct model *m, const struct model_txn *t);
 
 /*
- * Rates: from now on a box sees this number of transactions like @t in each cycle of
- * its clock, evenly spread; @t's count and value are ignored. After n cycles it has
- * seen floor(rate * n), for any steps. A rate that changes keeps the fraction of the
- * next transaction. Counters take them as they take traffic. An event code of which a
- * box has any rate has no waveform there.
+ * Rates: from now on @rate transactions with the properties of @t pass the box in each
+ * cycle of its clock, evenly spread; t->count and t->value are ignored. After n cycles
+ * floor(rate * n) transactions have passed, whatever the steps of the time. A change of
+ * the rate keeps the fraction of the next transaction. Events and filters select these
+ * transactions like traffic. An event code that has a rate in a box has no waveform in
+ * that box.
  *
- * The front first gives the model memory for them, model_rates_size() zeroed bytes.
- * model_rate_check() and model_rate() return 0, -1 if the box or the event does not
- * exist or the rate is too large, -2 if the box has too many.
+ * The front first calls model_give_rates() with model_rates_size() zeroed bytes.
+ * model_rate_check() and model_rate() return 0; -1 if the box or the event does not exist
+ * or the rate is too large; or -2 if the box has too many rates.
  */
 size_t model_rates_size(const struct model *m);
 void model_give_rates(struct model *m, void *memory);
@@ -368,62 +398,71 @@ int model_rate_check(struct model *m, const struct model_txn *t,
 		     const struct model_rate *rate);
 int model_rate(struct model *m, const struct model_txn *t,
 	       const struct model_rate *rate);
-/* Events without a rate count 0, and free-running counters stop. */
+/* From now on events without a rate count 0, and free-running counters stop. */
 void model_only_rates(struct model *m);
-/* Waveforms everywhere. */
+/* Remove all rates: every event has its waveform again. */
 void model_forget_rates(struct model *m);
-/* Number of rates; @only: model_only_rates() was called last */
+/* Return the number of rates; @only is set if events without a rate count 0. */
 unsigned int model_rates(const struct model *m, bool *only);
 
 bool model_frozen(const struct model *m, unsigned int pkg);
 /*
- * Time of the last freeze by software of boxes that are still frozen and would count;
- * 0: none
+ * Return the time at which software last froze a package or a box whose counters are
+ * enabled and which is still frozen; 0: there is no such freeze
  */
 u64 model_held_since(const struct model *m);
-/* U_MSR_PMON_GLOBAL_STATUS; needs no lock. */
+/* Lock-free: return U_MSR_PMON_GLOBAL_STATUS. */
 u64 model_global_status(const struct model *m, unsigned int pkg);
-/* Time from the freezes of overflows to software's unfreezes, of all packages */
+/*
+ * Return the time in ns that packages were frozen by overflows until software unfroze
+ * them, summed over all packages.
+ */
 u64 model_frozen_ns(const struct model *m);
 u64 model_cycles(const struct model *m);
 /*
- * Count cycles from 0 again: waveforms are as after model_init(). Counters and
- * everything else keep their state.
+ * Set the time to cycle 0: waveforms start again as after model_init(). Counters and all
+ * other registers keep their values.
  */
 void model_restart_cycles(struct model *m);
 
 /* --- faults --------------------------------------------------------------*/
 
 enum model_fault {
-	MODEL_FAULT_DEAD_PCI,	/* the function reads all ones */
-	MODEL_FAULT_STUCK_STATUS, /* box status bits do not clear */
-	MODEL_FAULT_NO_PMI,	/* overflow: status and freeze, but no PMI */
-	MODEL_FAULT_NO_CLOCK,	/* registers work, but nothing is counted */
+	MODEL_FAULT_DEAD_PCI,	/* the PCI function reads all ones */
+	MODEL_FAULT_STUCK_STATUS, /* bits of the box status do not clear */
+	MODEL_FAULT_NO_PMI,	/* an overflow sets its status and freezes, without a PMI */
+	MODEL_FAULT_NO_CLOCK,	/* registers work, but counters do not count */
 	MODEL_FAULTS
 };
 
-/* Switch a fault of one box on or off. Return -1 if the box does not exist. */
+/*
+ * Switch a fault of a box on or off. Return 0, or -1 if the box does not exist or cannot
+ * have the fault.
+ */
 int model_fault(struct model *m, enum model_fault fault, unsigned int pkg,
 		enum model_box_type box_type, unsigned int box, bool on);
-/* A PMI without any status bit. */
+/* Send a PMI that sets no status bit. */
 void model_spurious_pmi(struct model *m, unsigned int pkg, u32 core_mask);
 
 /*
- * Call @show for each register that differs from its reset value, for tests and people.
- * Names are "cbox_3 ctl0", "imc_1 box_ctl", ...
+ * Call @show for each register that differs from its reset value. Names are "cbox_3 ctl0",
+ * "imc_1 box_ctl", ...
  */
 void model_show_dirty(const struct model *m,
 			  void (*show)(void *arg, unsigned int pkg,
 				       const char *name, u64 value),
 			  void *arg);
 
-/*
- * Names of box types as in PMU names: "cbox", "imc", ...; number of boxes in a package
- */
+/* Return the name of a box type as in PMU names: "cbox", "imc", ... */
 const char *model_box_type_name(const struct model *m, enum model_box_type box_type);
+/* Return whether the registers of a box type are in PCI configuration space. */
 bool model_box_type_pci(const struct model *m, enum model_box_type box_type);
+/* Return the number of boxes of a type in a package. */
 unsigned int model_boxes(const struct model *m, enum model_box_type box_type);
-/* Return whether its transactions have an event code. Look-ups and snoops have none. */
+/*
+ * Return whether transactions of a box type have an event code. Look-ups (MODEL_GBSQ) and
+ * snoops (MODEL_GSNPQ) have none.
+ */
 bool model_box_type_has_codes(const struct model *m, enum model_box_type box_type);
 
 #endif

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a package's UBox does about overflows (§2.1.1): it freezes the package,
- * sets the global status and sends a PMI, each when it is due.
+ * The reaction of a package's UBox to an overflow (§2.1.1): it freezes the package, sets
+ * bits of the global status and sends a PMI, each stage after its delay.
  */
 #include "model/priv.h"
 
+/* Bits of the global status that an overflow of counter @ctr sets. */
 u64 model_global_bits(const struct model_box *b, unsigned int ctr)
 {
 	if (ctr == MODEL_FIXED && b->type->ov_fixed)
@@ -12,7 +13,7 @@ u64 model_global_bits(const struct model_box *b, unsigned int ctr)
 	return b->type->ov ? b->type->ov[b->index] : 0;
 }
 
-/* Bits of the global status that are set, or that nothing can keep away. */
+/* Bits of the global status that are set, or that a pending message will set. */
 u64 model_status_to_be(const struct model *m, unsigned int pkg)
 {
 	const struct model_package *p = &m->pkg[pkg];
@@ -26,12 +27,13 @@ u64 model_status_to_be(const struct model *m, unsigned int pkg)
 }
 
 /*
- * The UBox receives word of overflows.  "In order to see a new freeze" the
- * status must have been cleared (§2.2.1.1), so an overflow that finds its bit
- * set is none of its business.  @word gathers all overflows of one cycle.
+ * Add the overflows of a box's counters @ctrs to the message for the UBox. @message
+ * gathers all overflows of a cycle. "In order to see a new freeze" software must have
+ * cleared the status (§2.2.1.1), so the UBox ignores an overflow whose bit of the global
+ * status is set.
  */
 void model_note_overflow(const struct model *m, const struct model_box *b,
-			 unsigned int ctrs, struct model_message *word)
+			 unsigned int ctrs, struct model_message *message)
 {
 	u64 bits, status = model_status_to_be(m, b->pkg);
 	unsigned int ctr;
@@ -42,9 +44,9 @@ void model_note_overflow(const struct model *m, const struct model_box *b,
 		bits = model_global_bits(b, ctr);
 		if (!bits || (status & bits))
 			continue;
-		word->bits |= bits;
+		message->bits |= bits;
 		if (!(b->faults & MODEL_BIT(MODEL_FAULT_NO_PMI)))
-			word->pmi = true;
+			message->pmi = true;
 	}
 }
 
@@ -56,7 +58,7 @@ static void freeze_by_overflow(struct model *m, unsigned int pkg)
 	if (p->by_overflow)
 		return;
 	p->by_overflow = true;
-	/* software may have frozen it before, while the overflow was on its way */
+	/* for a package that software has frozen, the overflow's freeze begins now */
 	p->frozen_at = model_now_ns(m);
 }
 
@@ -69,89 +71,98 @@ static void send_pmi(struct model *m, unsigned int pkg)
 		m->ops.pmi(m->ctx, pkg, cores, ctl & GLOBAL_CTL_WK_ON_PMI);
 }
 
-/* Do what is due of a message. Is it done with? */
+/* Perform the stages of a message that are due. Return true after the last stage. */
 static bool message_done(struct model *m, unsigned int pkg,
-			 struct model_message *word)
+			 struct model_message *message)
 {
-	for (; word->stage < STAGES; word->stage++) {
-		if (word->at[word->stage] > m->cycles)
+	for (; message->stage < STAGES; message->stage++) {
+		if (message->at[message->stage] > m->cycles)
 			return false;
-		if (word->stage == STAGE_FREEZE)
+		if (message->stage == STAGE_FREEZE)
 			freeze_by_overflow(m, pkg);
-		else if (word->stage == STAGE_STATUS)
-			__atomic_fetch_or(&m->pkg[pkg].status, word->bits,
+		else if (message->stage == STAGE_STATUS)
+			__atomic_fetch_or(&m->pkg[pkg].status, message->bits,
 					  __ATOMIC_SEQ_CST);
-		else if (word->pmi)
+		else if (message->pmi)
 			send_pmi(m, pkg);
 	}
 	return true;
 }
 
-/* Deliver freeze messages that are due; true if there was one. */
+/*
+ * Perform the due stages of all messages of a package. Return true if the last stage of a
+ * message has passed.
+ */
 bool model_serve_messages(struct model *m, unsigned int pkg)
 {
 	struct model_package *p = &m->pkg[pkg];
 	unsigned int i = 0;
-	bool told = false;
+	bool finished = false;
 
 	while (i < p->messages) {
 		if (!message_done(m, pkg, &p->message[i])) {
 			i++;
 			continue;
 		}
-		told = true;
+		finished = true;
 		p->message[i] = p->message[--p->messages];
 	}
-	if (told)
+	if (finished)
 		m->told |= MODEL_BIT(pkg);
-	return told;
+	return finished;
 }
 
-/* A queue that is full takes the overflow along with the last in it. */
+/*
+ * Queue a message to the UBox with the present delays. If the queue is full, merge it with
+ * the last message in the queue.
+ */
 void model_post_message(struct model *m, unsigned int pkg,
-			struct model_message *word)
+			struct model_message *message)
 {
 	struct model_package *p = &m->pkg[pkg];
 
 	m->deadline_known = false;
 	if (p->messages == MODEL_MAX_MESSAGES) {
-		p->message[MODEL_MAX_MESSAGES - 1].bits |= word->bits;
-		p->message[MODEL_MAX_MESSAGES - 1].pmi |= word->pmi;
+		p->message[MODEL_MAX_MESSAGES - 1].bits |= message->bits;
+		p->message[MODEL_MAX_MESSAGES - 1].pmi |= message->pmi;
 		return;
 	}
-	word->stage = STAGE_FREEZE;
-	word->at[STAGE_FREEZE] = m->cycles + m->delays.freeze;
-	word->at[STAGE_STATUS] = word->at[STAGE_FREEZE] + m->delays.status;
-	word->at[STAGE_PMI] = word->at[STAGE_STATUS];
-	if (word->pmi)
-		word->at[STAGE_PMI] += m->delays.pmi;
-	p->message[p->messages++] = *word;
+	message->stage = STAGE_FREEZE;
+	message->at[STAGE_FREEZE] = m->cycles + m->delays.freeze;
+	message->at[STAGE_STATUS] = message->at[STAGE_FREEZE] + m->delays.status;
+	message->at[STAGE_PMI] = message->at[STAGE_STATUS];
+	if (message->pmi)
+		message->at[STAGE_PMI] += m->delays.pmi;
+	p->message[p->messages++] = *message;
 }
 
-/* Counters @ctrs of @b, all with ov_en, overflowed. Did that freeze the package? */
+/*
+ * Signal to the UBox that the counters @ctrs of @b, all with ov_en, overflowed. Return
+ * whether the package is frozen.
+ */
 bool model_overflow(struct model *m, struct model_box *b, unsigned int ctrs)
 {
-	struct model_message word = { 0 };
+	struct model_message message = { 0 };
 
-	model_note_overflow(m, b, ctrs, &word);
-	if (!word.bits)
+	model_note_overflow(m, b, ctrs, &message);
+	if (!message.bits)
 		return false;
-	model_post_message(m, b->pkg, &word);
+	model_post_message(m, b->pkg, &message);
 	model_serve_messages(m, b->pkg);
 	return m->pkg[b->pkg].frozen;
 }
 
-/* The cycle at the end of which the next of the messages' stages is due. */
+/* Return the cycle at the end of which the next stage of a message is due. */
 u64 model_message_deadline(const struct model_package *p)
 {
-	const struct model_message *word;
+	const struct model_message *message;
 	u64 next = U64_MAX;
 	unsigned int i;
 
 	for (i = 0; i < p->messages; i++) {
-		word = &p->message[i];
-		if (word->at[word->stage] < next)
-			next = word->at[word->stage];
+		message = &p->message[i];
+		if (message->at[message->stage] < next)
+			next = message->at[message->stage];
 	}
 	return next;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by the files of the model: the tables of a generation, and the state of a
- * simulated box. Not for the fronts.
+ * Declarations that the files of the model share: the tables of a generation, and the
+ * state of a simulated box. The fronts do not include this file.
  */
 #ifndef XEON_UNCORE_SIM_MODEL_PRIV_H
 #define XEON_UNCORE_SIM_MODEL_PRIV_H
@@ -12,15 +12,15 @@
 #define MODEL_COUNT(array)	(sizeof(array) / sizeof((array)[0]))
 
 #define MODEL_FIXED		4	/* index of a box's fixed counter */
-#define MODEL_MAX_BOXES		52	/* of a package */
+#define MODEL_MAX_BOXES		52	/* boxes of a package */
 #define MODEL_MAX_FILTERS	8	/* filter registers of a box */
 #define MODEL_MAX_FREE		3	/* free-running counters of a box */
-#define MODEL_MAX_QUEUES	4	/* whose occupancy software can clear */
+#define MODEL_MAX_QUEUES	4	/* queues of a box whose occupancy software can clear */
 
 /*
- * Fields of a counter's control register. The layout is the same in all boxes (§1.2),
- * except that some lack a field and that the PCU has another one (below);
- * model_reg.keep has the fields of a register.
+ * Fields of a counter's control register. All boxes have the same layout (§1.2), but some
+ * boxes lack a field, and the PCU's layout differs (below). model_reg.keep has the fields
+ * that a register has.
  */
 #define CTL_EV_SEL		0x000000ffu
 #define CTL_UMASK		0x0000ff00u
@@ -35,7 +35,7 @@
 #define CTL_INVERT		MODEL_BIT(23)
 #define CTL_THRESH_SHIFT	24
 
-/* The PCU's, Table 2-158 */
+/* Fields of the PCU's control registers, Table 2-158 */
 #define CTL_OCC_EVENT		MODEL_BIT(7)	/* in ev_sel */
 #define CTL_OCC_SEL		0x0000c000u
 #define CTL_OCC_INVERT		MODEL_BIT(30)
@@ -57,24 +57,28 @@ enum model_reg_type {
 	REG_GLOBAL_CTL, REG_GLOBAL_STATUS, REG_GLOBAL_CONFIG,
 	REG_CONST,		/* reads @keep */
 	REG_NODE_ID,		/* reads the package's node id */
-	REG_NODE_MAP,		/* reads those of all packages */
-	REG_DIE,		/* reads @keep except on a die with few SBos: 0 */
-	REG_ABSENT,		/* other generations have a register there: must not be accessed */
-	REG_JOINT,		/* a counter below its control; the masks are those of the control */
-	REG_JOINT_GLOBAL,	/* freezes, clears and reports all of these */
+	REG_NODE_MAP,		/* reads the node ids of all packages */
+	REG_DIE,		/* reads 0 on the die with the fewest SBos, else @keep */
+	REG_ABSENT,		/* a register of other generations only: MSR accesses fault */
+	REG_JOINT,		/* control in the upper half, count in the lower half */
+	REG_JOINT_GLOBAL,	/* freezes, clears and reports all REG_JOINT counters */
 };
 
 /**
  * struct model_reg - a register, by its table in the manual
- * @at: MSR number, or offset from the box's first; offset in PCI space
+ * @at: MSR number, or offset from the first MSR of the box if model_type.stride is set;
+ *	offset in PCI configuration space
  * @bytes: size in PCI space
- * @type, @index: its meaning
- * @box: its box if a PCI function has several boxes: 0 for the first of them
- * @keep: bits that keep written values; of a status register those that a
- *	written 1 clears (RW1C)
+ * @type: enum model_reg_type
+ * @index: number of the counter, filter or free-running counter in its box
+ * @box: number of the register's box in its PCI function, from 0
+ * @keep: bits that keep written values; in a status register the bits that a
+ *	written 1 clears (RW1C); of REG_JOINT, bits of the upper half, as @wo, @zero
+ *	and @one
  * @wo: bits that act when written as 1 and read as 0
- * @zero, @one: bits whose other value the manual calls undefined behaviour
- * @name: for output
+ * @zero: bits that must be written as 0; the manual calls the effect of a 1 undefined
+ * @one: bits that must be written as 1; the manual calls the effect of a 0 undefined
+ * @name: name in the output of model_show_dirty()
  */
 struct model_reg {
 	u32 at;
@@ -89,16 +93,16 @@ struct model_reg {
 /* How a filter compares its field with a transaction */
 enum model_filter_op {
 	FILTER_EQUAL,		/* the attribute equals the field */
-	FILTER_MEETS,		/* they have a bit in common */
-	FILTER_MEETS_IF_SET,	/* the same, but a field of 0 filters nothing */
-	FILTER_NEEDS,		/* a field of 1 asks for the attribute */
+	FILTER_MEETS,		/* the attribute and the field have a bit in common */
+	FILTER_MEETS_IF_SET,	/* as FILTER_MEETS; a field of 0 passes every attribute */
+	FILTER_NEEDS,		/* a field of 1 requires the attribute */
 	FILTER_REACHES,		/* the attribute is at least the field */
 	FILTER_PACKET,		/* QPI match and mask registers */
-	FILTER_UMASK,		/* no field: without @umask nothing counts */
-	FILTER_EQUAL_IF_SET,	/* equal, but a field of 0 filters nothing */
-	FILTER_FILL,		/* 1: any but 0; 2, 3: equal; 0 filters nothing */
-	FILTER_CORES,		/* GSNPQ's core_select: two cores ... */
-	FILTER_MODULES,		/* ... or three modules */
+	FILTER_UMASK,		/* no field: a counter without @umask counts nothing */
+	FILTER_EQUAL_IF_SET,	/* as FILTER_EQUAL; a field of 0 passes every attribute */
+	FILTER_FILL,		/* field 1: any fill; 2, 3: equal; 0: passes everything */
+	FILTER_CORES,		/* core_select of GSNPQ on Xeon 7100, which has two cores */
+	FILTER_MODULES,		/* core_select of GSNPQ on Xeon 7400, which has three modules */
 };
 
 /* The attribute of struct model_txn that a filter compares */
@@ -110,14 +114,20 @@ enum model_attr {
 };
 
 /**
- * struct model_filter - a filter register's effect on an event; or, of a joint
- * register, a condition in its upper half: @op, @attr, @shift and @width
- * @first, @last: the events that it applies to
- * @umask: it applies when the counter's umask has one of these bits; 0: always
- * @ctl: it applies when the control register has these bits
- * @drop_umask: @umask stands for the filter and is not a property itself
- * @op, @attr: the comparison
- * @reg, @shift, @width: the field; 64 bits of two registers may be spanned
+ * struct model_filter - effect of a field of a filter register on an event
+ * @first: smallest event code to which the filter applies
+ * @last: largest event code to which the filter applies
+ * @umask: the filter applies if the counter's umask has one of these bits; 0: always
+ * @ctl: the filter applies if the counter's control register has all these bits
+ * @drop_umask: @umask only enables the filter, and is not a property of transactions
+ * @op: comparison of the field with the attribute, enum model_filter_op
+ * @attr: attribute of the transaction, enum model_attr
+ * @reg: filter register of the field, which may continue in the next register
+ * @shift: number of the field's first bit in @reg
+ * @width: number of bits of the field
+ *
+ * For joint registers (QUIRK_JOINT) it is a condition in the upper half of the register,
+ * with @op, @attr, @shift and @width only.
  */
 struct model_filter {
 	u16 first, last;
@@ -129,45 +139,60 @@ struct model_filter {
 };
 
 /* Quirks of a box type */
-#define QUIRK_NARROW		MODEL_BIT(0) /* counter_bits wide */
-#define QUIRK_WRITE_TWICE	MODEL_BIT(1) /* §2.4.2.2 §2.10.2.2 §2.11.2.2 */
-#define QUIRK_RST_STICKS	MODEL_BIT(2) /* §2.9.2.2 */
-#define QUIRK_ONE_BIT_A_WRITE	MODEL_BIT(3) /* of the SBo's box control */
-#define QUIRK_WRITE_WHOLE	MODEL_BIT(5) /* §2.4.1 §2.11.1 */
-#define QUIRK_OCCUPANCY		MODEL_BIT(4) /* §2.8.2.2, the PCU's fields */
-#define QUIRK_NO_STATUS		MODEL_BIT(6) /* overflows set no bit */
-#define QUIRK_JOINT		MODEL_BIT(7) /* one register: control and count */
+/* counters have model_config.counter_bits bits */
+#define QUIRK_NARROW		MODEL_BIT(0)
+/* a new event select needs two writes: §2.4.2.2, §2.10.2.2, §2.11.2.2 */
+#define QUIRK_WRITE_TWICE	MODEL_BIT(1)
+/* .rst holds the counter at 0 until software clears it: §2.9.2.2 */
+#define QUIRK_RST_STICKS	MODEL_BIT(2)
+/* a write of the SBo's box control that sets more than one bit faults */
+#define QUIRK_ONE_BIT_A_WRITE	MODEL_BIT(3)
+/* with model_config.write_whole, each new value needs two writes: §2.4.1, §2.11.1 */
+#define QUIRK_WRITE_WHOLE	MODEL_BIT(5)
+/* control registers have the PCU's occupancy fields: §2.8.2.2 */
+#define QUIRK_OCCUPANCY		MODEL_BIT(4)
+/* overflows set no bit in the box status */
+#define QUIRK_NO_STATUS		MODEL_BIT(6)
+/* one register has the control and the count: Xeon 7100 and 7400 */
+#define QUIRK_JOINT		MODEL_BIT(7)
 
 /**
  * struct model_type - a box type
- * @name: as in PMU names
- * @numbered: the name carries the box's number
- * @pci: its registers are in PCI configuration space
+ * @name: name as in PMU names
+ * @numbered: the PMU name contains the box's number
+ * @pci: the registers are in PCI configuration space, not MSRs
  * @quirks: QUIRK_*
- * @counters: general counters
- * @has_fixed: it has a fixed counter as well
- * @status_shift: bit of counter 0 in the status register
- * @fixed_status: status bit of the fixed counter, 0: it has none
+ * @counters: number of general counters of a box
+ * @has_fixed: a box has a fixed counter as well
+ * @status_shift: bit of counter 0 in the box status
+ * @fixed_status: bit mask of the fixed counter in the box status; 0: it has none
  * @thresh: largest threshold
- * @queues: events that are the occupancy of a queue, which .q_occ_rst clears; 0:
- *	no more
- * @relay: event that repeats on any counter the raw value of counter 0's
+ * @queues: codes of the events that are the occupancy of a queue, which .q_occ_rst
+ *	clears; 0 ends the list
+ * @relay: code of the event that repeats on any counter the raw value of counter 0's
  *	event (§2.3.1.1); 0: none
- * @first, @last: MSRs of all boxes of the type, for a quick check
- * @base, @stride: MSR of the first box, distance to the next; of a single box
- *	the register table has the MSR numbers themselves
- * @in_function: boxes that a PCI function has, which share box control and
- *	status; 0: one
- * @regs: the registers
- * @other_regs: those of model_config.irp_counters 1 and 2, where they differ
+ * @first: start of a range that contains all MSRs of the boxes of this type
+ * @last: end of this range, inclusive
+ * @base: first MSR of box 0
+ * @stride: distance of the MSRs of two boxes; 0 for a single box, whose register table
+ *	contains MSR numbers
+ * @in_function: number of boxes in a PCI function, which share box control and box
+ *	status; 0: one box
+ * @regs: the registers of a box
+ * @nregs: number of @regs
+ * @other_regs: the registers with model_config.irp_counters 1 and 2, if they differ
+ * @nother_regs: numbers of @other_regs
  * @filters: the filters
+ * @nfilters: number of @filters
  * @waves: the events
- * @ov: the global status bits of each box, or NULL
- * @ov_fixed: those of the fixed counter where they differ
+ * @nwaves: number of @waves
+ * @ov: bits of the global status for each box, or NULL
+ * @ov_fixed: bits of the global status for the fixed counter, if they differ from @ov
  * @clock: enum model_clock
- * @subevents: of a joint register's upper half, bits that are each an event
- * @must: bits without which it counts nothing
- * @saturate: bit with which it stops at its end; 0: none
+ * @subevents: bits of a joint register's upper half that each select a sub-event
+ * @must: bits of a joint register's upper half that must all be set, or it counts 0
+ * @saturate: bit of a joint register's upper half with which the counter stops at its
+ *	largest value; 0: none
  */
 struct model_type {
 	const char *name;
@@ -199,13 +224,17 @@ struct model_type {
 
 /**
  * struct model_function - a PCI function of a package
- * @devfn, @io_bus: where it is
- * @id, @class_code: device ID and class code
- * @box_type, @box: the function exists when this box does
- * @pmon: it is the box itself: faults of the box apply
- * @missing: its bit of MODEL_MISSING_*
- * @pcie: has a PCI Express capability and therefore 4096 bytes of space
- * @regs: its registers, those of the box if NULL
+ * @devfn: device and function number
+ * @io_bus: the function is on the IO bus, not on the uncore bus
+ * @id: device ID
+ * @class_code: class code
+ * @box_type: box type of @box
+ * @box: the function exists if this box exists in the package
+ * @pmon: the function has the box's PMON registers, and the faults of the box apply
+ * @missing: bit of MODEL_MISSING_* with which a package lacks the function
+ * @pcie: the function has a PCI Express capability and therefore 4096 bytes of space
+ * @regs: registers of the function; NULL: the registers of the box if @pmon, or none
+ * @nregs: number of @regs
  */
 struct model_function {
 	u8 devfn;
@@ -219,21 +248,30 @@ struct model_function {
 	u16 nregs;
 };
 
-/* Increment of a counter from flows: all transactions, or cycles by their value */
+/*
+ * Count of a counter from flows. The sum of the flows has the value model_plan.steady in
+ * some cycles, and one more in the others (high cycles).
+ */
 enum model_rates_shape {
-	RATES_SUM, RATES_ALWAYS, RATES_NEVER, RATES_HIGH, RATES_LOW,
+	RATES_SUM,		/* all transactions: no threshold is set */
+	RATES_ALWAYS,		/* 1 in every cycle */
+	RATES_NEVER,		/* 0 */
+	RATES_HIGH,		/* 1 in each high cycle */
+	RATES_LOW,		/* 1 in each other cycle */
 };
 
 /**
  * struct model_plan - increments of an enabled counter
  * @period: cycles until @inc repeats
- * @inc: increment in each cycle
- * @sum: of a period
- * @head: increments instead in the @heads cycles from @head_from on
- * @rated: none of these, but flows: model/rate.c
- * @shape: how it counts them, enum model_rates_shape
- * @steady: their value in every cycle, which is one more in some
- * @flows: flows that it counts, a bit each
+ * @inc: increment in each cycle of a period
+ * @sum: sum of @inc over a period
+ * @heads: number of cycles from @head_from on in which @head replaces @inc
+ * @head: increments in these cycles
+ * @head_from: cycle of the box's clock
+ * @rated: the counter counts flows (model/rate.c), and the members above are unused
+ * @shape: the way in which the counter counts flows, enum model_rates_shape
+ * @steady: smallest sum of the flows in a cycle; the sum is one more in some cycles
+ * @flows: the flows that the counter counts, a bit each
  */
 struct model_plan {
 	u8 period;
@@ -250,10 +288,11 @@ struct model_plan {
 
 /**
  * struct model_flow - transactions that pass a box at a rate
- * @txn: their properties
- * @rate: transactions a cycle
- * @rest: fraction of the next one at @from, in MODEL_RATE_ONE
- * @from: cycle of the box's clock
+ * @txn: properties of the transactions
+ * @rate: number of transactions in a cycle
+ * @rest: fraction of the next transaction that has passed at cycle @from, in parts of
+ *	MODEL_RATE_ONE
+ * @from: cycle of the box's clock from which on @rate applies
  */
 struct model_flow {
 	struct model_txn txn;
@@ -264,21 +303,31 @@ struct model_flow {
 
 /**
  * struct model_box - state of a box
- * @cleared: of each queue of the type, 1 and the cycle of the box's clock at whose
- *	beginning its occupancy was last cleared; 0: never
- * @stamp: the cycle of the model's time up to which @ctr and @status are accounted
- * @frozen_at: time at which .frz was last set
- * @ctl: the control registers in effect; the upper halves of joint ones
- * @box_ctl: value last written
- * @free_from: cycle of the box's clock in which a free-running counter was 0;
- *	with @only_rates its value
- * @twice_ctl, @twice_value: control register (from 1) that was written last,
- *	and its value, of which a part waits for the second write; 0: none
- * @held: counters that .rst holds at 0
- * @active: counters with increments while the box counts
- * @armed: those of @active that signal an overflow to the UBox
- * @flow, @flows: its rates
- * @only_rates: events without a rate count nothing
+ * @type: the box type
+ * @pkg: package of the box
+ * @index: number of the box in its package
+ * @faults: faults that are on, a bit for each enum model_fault
+ * @twice_ctl: 1 plus the number of the control register whose last write waits for a
+ *	second write with the same value; 0: none
+ * @twice_value: value of that write
+ * @held: counters that .rst holds at 0, a bit each
+ * @active: counters that are enabled, a bit each
+ * @armed: counters of @active that signal an overflow to the UBox, a bit each
+ * @status: box status
+ * @box_ctl: box control, which software reads as 0
+ * @ctl: control registers in effect; the upper halves of joint registers
+ * @filter: filter registers
+ * @ctr: counters
+ * @free_from: cycle of the box's clock in which a free-running counter was 0; with
+ *	@only_rates the value of the counter
+ * @cleared: for each entry of model_type.queues, 1 plus the cycle of the box's clock at
+ *	whose beginning software last cleared the occupancy; 0: never
+ * @stamp: cycle of the model's time up to which @ctr and @status have been brought
+ * @frozen_at: time at which software last set .frz, in ns
+ * @plan: increments of each counter of @active
+ * @flow: the rates of the box
+ * @flows: number of @flow
+ * @only_rates: events without a rate count 0
  */
 struct model_box {
 	const struct model_type *type;
@@ -301,17 +350,17 @@ struct model_box {
 	bool only_rates;
 };
 
-/* Consequences of an overflow, in this order */
+/* Consequences of an overflow that is signalled to the UBox, in this order */
 enum model_stage { STAGE_FREEZE, STAGE_STATUS, STAGE_PMI, STAGES };
 
 #define MODEL_MAX_MESSAGES	4
 
 /**
  * struct model_message - an overflow that was signalled to the UBox
- * @bits: bits that it sets in U_MSR_PMON_GLOBAL_STATUS
- * @pmi: it is followed by a PMI
- * @stage: next stage
- * @at: the cycle at the end of which each stage is
+ * @bits: bits that the overflow sets in U_MSR_PMON_GLOBAL_STATUS
+ * @pmi: the UBox sends a PMI at the end
+ * @stage: next stage, enum model_stage
+ * @at: for each stage, the cycle of the model's time at the end of which it is due
  */
 struct model_message {
 	u64 bits;
@@ -320,22 +369,29 @@ struct model_message {
 	u64 at[STAGES];
 };
 
-/* @num cycles of a clock pass in @den cycles of the model's time; no common divisor. */
+/*
+ * @num cycles of a clock pass in @den cycles of the model's time. The two numbers have no
+ * common divisor.
+ */
 struct model_ratio {
 	u32 num, den;
 };
 
 /**
- * struct model_package - state of a package's UBox as the uncore's manager
- * @status, @ctl: U_MSR_PMON_GLOBAL_STATUS and _CTL; atomic, because an NMI
- *	handler reads both and clears @status without the model's lock
+ * struct model_package - global registers and state of a package, which its UBox manages
+ * @status: U_MSR_PMON_GLOBAL_STATUS; atomic, because an NMI handler reads and clears it
+ *	without the model's lock
+ * @ctl: U_MSR_PMON_GLOBAL_CTL; atomic, because an NMI handler reads it without the lock
  * @config: U_MSR_PMON_GLOBAL_CONFIG
- * @frozen: all boxes are frozen, since @frozen_at
- * @by_overflow: an overflow froze them
- * @message, @messages: overflows that are pending
- * @uclk, @uclk_khz: the frequency of UCLK, 0: it is stopped
- * @uclk_from: cycle of the model's time at which that changed
- * @uclk_cycles: UCLK cycles until then
+ * @frozen: all boxes are frozen
+ * @by_overflow: an overflow froze the package, not software
+ * @frozen_at: time of the last freeze or unfreeze, in ns
+ * @message: overflows with a pending stage
+ * @messages: number of @message
+ * @uclk: the present frequency of UCLK by its ratio to the nominal frequency
+ * @uclk_khz: the present frequency of UCLK; 0: it is stopped
+ * @uclk_from: cycle of the model's time at which the frequency last changed
+ * @uclk_cycles: UCLK cycles up to @uclk_from
  */
 struct model_package {
 	u64 status;
@@ -351,16 +407,24 @@ struct model_package {
 
 /**
  * struct model - the machine
- * @gen: its generation
- * @first, @count: boxes of a type in a package's part of @box
- * @boxes: boxes of a package
- * @ratio: the clocks
- * @delays: of overflows
- * @told: packages whose freeze software was notified of, a bit each
- * @cycles: the time, in cycles of the nominal UCLK
- * @deadline: cycle at the end of which the next armed counter overflows
+ * @cfg: the configuration
+ * @gen: the generation
+ * @ops: functions of the front
+ * @ctx: argument of @ops
+ * @first: index of the first box of each type in box[pkg]
+ * @count: number of boxes of each type in a package
+ * @boxes: number of boxes of a package
+ * @ratio: nominal frequency of each clock by its ratio to UCLK
+ * @delays: delays of overflows
+ * @told: packages in which the last stage of an overflow has passed, a bit each; see
+ *	model_told()
+ * @cycles: the model's time, in cycles of the nominal UCLK
+ * @deadline: cycle at the end of which the next armed counter overflows, or the next
+ *	stage of a message is due
  * @deadline_known: @deadline is up to date
- * @frozen_ns: time that packages spent frozen by overflows
+ * @frozen_ns: time that packages spent frozen by overflows until their unfreezes
+ * @pkg: the packages
+ * @box: the boxes of each package
  */
 struct model {
 	struct model_config cfg;
@@ -382,16 +446,18 @@ struct model {
 
 /**
  * struct model_selection - the event that a counter has selected
- * @code, @umask: the event
- * @ctl: the control register that selects it
- * @ctr: its counter; another one where @relay applies
+ * @code: event select, with the extension bit as bit 8
+ * @umask: unit mask
+ * @ctl: value of the control register that selects the event
+ * @ctr: number of that control register; 0 if the counter has the relay event
+ *	(model_type.relay)
  */
 struct model_selection {
 	u32 code, umask, ctl;
 	unsigned int ctr;
 };
 
-/* A comparison that a control register applies to an event's value (§1.4). */
+/* Threshold, .invert and .edge_det of a control register (§1.4) */
 struct model_shape {
 	u32 thresh;
 	bool invert, edge;
@@ -403,7 +469,8 @@ static inline bool model_one_bit(u32 value)
 }
 
 /*
- * The files from the lowest layer to the highest: each uses those above it only.
+ * The files of the model from the lowest layer to the highest. A file calls only functions
+ * of the files above it in this list.
  */
 
 /* model/box.c */
@@ -492,10 +559,10 @@ void model_set_frozen(struct model *m, unsigned int pkg, bool frozen);
 u64 model_global_bits(const struct model_box *b, unsigned int ctr);
 u64 model_status_to_be(const struct model *m, unsigned int pkg);
 void model_note_overflow(const struct model *m, const struct model_box *b,
-			 unsigned int ctrs, struct model_message *word);
+			 unsigned int ctrs, struct model_message *message);
 bool model_serve_messages(struct model *m, unsigned int pkg);
 void model_post_message(struct model *m, unsigned int pkg,
-			struct model_message *word);
+			struct model_message *message);
 bool model_overflow(struct model *m, struct model_box *b, unsigned int ctrs);
 u64 model_message_deadline(const struct model_package *p);
 

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events at given rates instead of waves: flows of transactions at a number a
- * cycle, which events and filters select as they select those of traffic.
+ * Events at given rates instead of waves: a flow is a type of transaction with its rate,
+ * the number of transactions in a cycle. Events and filters select the transactions of a
+ * flow like traffic.
  */
 #include "model/priv.h"
 
-/* No count of this many cycles overflows; it is more than a day. */
+/*
+ * Largest number of cycles for which a count is computed, more than a day: the count fits
+ * in 64 bits.
+ */
 #define HORIZON		(1ULL << 48)
 
 /*
- * Transactions of a flow up to a cycle of the box's clock; @rest: what there is
- * of the next one.  In decimal parts, so that no rate that can be written is
- * rounded, and nothing drifts.
+ * Return the number of transactions of a flow from cycle @f->from of the box's clock up to
+ * @cycle. @rest is set to the fraction of the next transaction that has passed. Fractions
+ * are decimal, in parts of MODEL_RATE_ONE: rates are not rounded, and counts do not drift.
  */
 u64 model_flow_passed(const struct model_flow *f, u64 cycle, u32 *rest)
 {
@@ -33,6 +37,7 @@ static bool same_type(const struct model_txn *a, const struct model_txn *b)
 	       a->freq == b->freq;
 }
 
+/* Return the flow of a box with the properties of @t, or NULL. */
 struct model_flow *model_find_flow(const struct model_box *b,
 				   const struct model_txn *t)
 {
@@ -54,12 +59,17 @@ static bool has_flow_of(const struct model_box *b, u32 code)
 	return false;
 }
 
+/* Return whether a counter counts the transactions of a flow, by its number. */
 bool model_plan_takes(const struct model_plan *p, unsigned int flow)
 {
 	return p->flows[flow / 32] & MODEL_BIT(flow % 32);
 }
 
-/* Of each flow whole transactions, so that parts add up to their sum. */
+/*
+ * Return the number of whole transactions of the counter's flows up to @cycle. Each flow
+ * is rounded down by itself, so that the counts of filtered counters add up to the count
+ * of a counter without the filter.
+ */
 static u64 passed(const struct model_box *b, const struct model_plan *p,
 		  u64 cycle)
 {
@@ -73,7 +83,10 @@ static u64 passed(const struct model_box *b, const struct model_plan *p,
 	return count;
 }
 
-/* Of all flows together, whose value in a cycle is @steady or one more. */
+/*
+ * Return the number of transactions of the counter's flows up to @cycle with their
+ * fractions added up, so that the sum in a cycle is p->steady or one more.
+ */
 static u64 passed_together(const struct model_box *b,
 			   const struct model_plan *p, u64 cycle)
 {
@@ -91,9 +104,11 @@ static u64 passed_together(const struct model_box *b,
 }
 
 /*
- * §1.4 for a value that is spread over the cycles as evenly as can be: @steady in
- * most, one more in some, or the other way round.  Those that are fewer have none
- * of their kind beside them, so each makes an edge.
+ * Return the count of a comparison (§1.4) of the sum of flows. The sum is @steady + 1 in
+ * high cycles, a part @frac of all cycles that is spread evenly, and @steady in the other,
+ * low cycles. If high cycles are fewer than low cycles, no two high cycles are adjacent,
+ * so each makes an edge. Otherwise no two low cycles are adjacent, and there is an edge
+ * after each of them.
  */
 static u8 shape_rates(u32 steady, u32 frac, u32 thresh, bool invert, bool edge)
 {
@@ -120,8 +135,8 @@ static u8 shape_rates(u32 steady, u32 frac, u32 thresh, bool invert, bool edge)
 }
 
 /*
- * Does counter @ctr, whose event has code @code, count flows, and which? False
- * when the event has its waveform.
+ * Plan a counter that counts flows. Return false if its event has a waveform instead: the
+ * box has no flow with the event code @code, and events without a rate have waveforms.
  */
 bool model_plan_rates(const struct model_box *b, unsigned int ctr, u32 code,
 		      u32 thresh, bool invert, bool edge, struct model_plan *p)
@@ -145,7 +160,7 @@ bool model_plan_rates(const struct model_box *b, unsigned int ctr, u32 code,
 	return true;
 }
 
-/* What a counter adds in @cycles cycles from cycle @from on. */
+/* Return the count of a counter of flows in @cycles cycles from cycle @from on. */
 u64 model_rates_count(const struct model_box *b, const struct model_plan *p,
 		      u64 from, u64 cycles)
 {
@@ -167,8 +182,9 @@ u64 model_rates_count(const struct model_box *b, const struct model_plan *p,
 }
 
 /*
- * Cycles from @from on until a counter has added @need; U64_MAX: never, and
- * HORIZON: look again then.
+ * Return the number of cycles from cycle @from on until the count of a counter of flows
+ * reaches @need; U64_MAX: never. HORIZON: not within HORIZON cycles, and the caller has to
+ * ask again then.
  */
 u64 model_rates_reach(const struct model_box *b, const struct model_plan *p,
 		      u64 from, u64 need)
@@ -188,7 +204,7 @@ u64 model_rates_reach(const struct model_box *b, const struct model_plan *p,
 	return high;
 }
 
-/* Cycles are counted from 0 again, and every flow with them. */
+/* Start all flows of a box anew at cycle 0, to which the model's time is set. */
 void model_restart_rates(struct model_box *b)
 {
 	unsigned int i;

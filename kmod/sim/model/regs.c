@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Registers: what one reads and what a write does.
+ * Registers of the boxes and packages: the value of a read, and the effect of a write.
  */
 #include "model/priv.h"
 
 /*
- * Does the manual call a write's behaviour undefined?  Where bits can only be
- * set one by one, a write on the way to the wanted ones is not held against
- * software.
+ * Return whether the manual calls the effect of a write undefined: a bit that must be 0 is
+ * written as 1, or a bit that must be 1 as 0. In a box control with QUIRK_ONE_BIT_A_WRITE
+ * software sets the bits that must be 1 one after another, so a write that sets such a bit
+ * may leave out the others.
  */
 static bool undefined_write(const struct model_box *b,
 			    const struct model_reg *r, u64 value, u64 mask)
@@ -17,7 +18,7 @@ static bool undefined_write(const struct model_box *b,
 	if (r->type == REG_JOINT_GLOBAL)
 		return model_joint_global_undefined(value);
 	if (r->type == REG_JOINT) {
-		/* a control of 0 is off, and asks for nothing */
+		/* a control of 0 is off and needs no bits set */
 		value >>= 32;
 		return (value & r->zero) || (value && (~value & r->one));
 	}
@@ -48,12 +49,16 @@ static const char *undefined_text(const struct model_reg *r)
 	}
 }
 
+/* Bits of a free-running counter: 32 in PCI space, 64 in an MSR */
 static u64 free_mask(const struct model_box *b)
 {
 	return b->type->pci ? 0xffffffffu : U64_MAX;
 }
 
-/* Registers outside the boxes: their readers may hold no lock. */
+/*
+ * Return the value of a register outside the boxes. An NMI handler reads the global control
+ * and the global status without the model's lock.
+ */
 static u64 read_global(const struct model *m, unsigned int pkg,
 		       const struct model_reg *r)
 {
@@ -77,6 +82,7 @@ static u64 read_global(const struct model *m, unsigned int pkg,
 	}
 }
 
+/* Return the value of a register. The caller has synced the box. */
 u64 model_reg_read(const struct model *m, const struct model_box *b,
 		   const struct model_reg *r)
 {
@@ -106,8 +112,8 @@ u64 model_reg_read(const struct model *m, const struct model_box *b,
 }
 
 /*
- * Does a register differ from its reset value?  State that does not read back
- * is shown where it is written: .frz, .rst while it sticks, .frz_all.
+ * Return whether a register differs from its reset value. State that a read does not show
+ * is added to @value at its bits: .frz, .rst while it holds the counter, .frz_all.
  */
 bool model_reg_dirty(const struct model *m, const struct model_box *b,
 		     const struct model_reg *r, u64 *value)
@@ -145,6 +151,10 @@ bool model_reg_dirty(const struct model *m, const struct model_box *b,
 	return *value != reset;
 }
 
+/*
+ * Write a box control: freeze or unfreeze the box, and reset its control registers
+ * (.rst_ctrl) and counters (.rst_ctrs).
+ */
 static int write_box_ctl(struct model *m, struct model_box *b,
 			 const struct model_reg *r, u32 value, u32 mask)
 {
@@ -153,7 +163,7 @@ static int write_box_ctl(struct model *m, struct model_box *b,
 
 	if ((b->type->quirks & QUIRK_ONE_BIT_A_WRITE) && (set & (set - 1)))
 		return MODEL_GP;
-	/* where there is .frz_en, .frz does nothing without it */
+	/* in a box control with .frz_en, .frz has no effect without .frz_en */
 	if ((r->wo & BOX_CTL_FRZ_EN) && !(now & BOX_CTL_FRZ_EN))
 		now &= ~BOX_CTL_FRZ;
 	if (now & ~b->box_ctl & BOX_CTL_FRZ)
@@ -171,10 +181,10 @@ static int write_box_ctl(struct model *m, struct model_box *b,
 }
 
 /*
- * §2.4.2.2, §2.10.2.2, §2.11.2.2: a new event select takes hold when it is
- * written for the second time in a row; until then the old one stays.  §2.4.1
- * and §2.11.1 say so of the register, "twice with the same value".  @part:
- * the bits that this is about.
+ * Return the new value of a control register whose bits @part need two writes. §2.4.2.2,
+ * §2.10.2.2, §2.11.2.2: a new event select takes effect when it is written for the second
+ * time in a row, and until then the register keeps the old event select. §2.4.1 and §2.11.1
+ * require two writes of the whole register, "twice with the same value".
  */
 static u32 take_twice(struct model_box *b, unsigned int ctr, u32 now, u32 part)
 {
@@ -190,7 +200,7 @@ static u32 take_twice(struct model_box *b, unsigned int ctr, u32 now, u32 part)
 	return (now & ~part) | (old & part);
 }
 
-/* The bits of a control register that must be written twice. */
+/* Return the bits of a control register that must be written twice. */
 static u32 twice_part(const struct model *m, const struct model_box *b)
 {
 	if (m->cfg.write_whole && (b->type->quirks & QUIRK_WRITE_WHOLE))
@@ -198,6 +208,7 @@ static u32 twice_part(const struct model *m, const struct model_box *b)
 	return b->type->quirks & QUIRK_WRITE_TWICE ? CTL_EV_SEL : 0;
 }
 
+/* Write the control register of a counter. */
 static void write_ctl(struct model *m, struct model_box *b,
 		      const struct model_reg *r, u32 value, u32 mask)
 {
@@ -235,7 +246,7 @@ static int write_ctr(struct model *m, struct model_box *b, unsigned int ctr,
 	return MODEL_OK;
 }
 
-/* Control and count at once: it counts from there on, if anything. */
+/* Write a joint register: the control and the count at once. */
 static void write_joint(struct model *m, struct model_box *b,
 			const struct model_reg *r, u64 value)
 {
@@ -254,16 +265,20 @@ static void write_global_ctl(struct model *m, unsigned int pkg, u32 value,
 		model_set_frozen(m, pkg, false);
 }
 
-/* Lock-free, for NMI handlers. */
+/* Clear bits of the global status. Lock-free, for NMI handlers. */
 static void clear_global_status(struct model *m, unsigned int pkg, u64 value)
 {
 	__atomic_fetch_and(&m->pkg[pkg].status, ~value, __ATOMIC_SEQ_CST);
 }
 
+/*
+ * Write the bits @mask of a register. Return MODEL_OK, or MODEL_GP if the write faults. A
+ * write whose effect the manual calls undefined is reported to the front.
+ */
 int model_reg_write(struct model *m, struct model_box *b,
 		    const struct model_reg *r, u64 value, u64 mask)
 {
-	bool wrong = undefined_write(b, r, value, mask);
+	bool undefined = undefined_write(b, r, value, mask);
 	int result = MODEL_OK;
 	u32 *filter;
 
@@ -309,7 +324,7 @@ int model_reg_write(struct model *m, struct model_box *b,
 		model_box_changed(m, b);
 		break;
 	case REG_FREE:
-		/* §2.8.2.2 and Table 2-178: RO in the PCU, RW in QPI */
+		/* read-only in the PCU (§2.8.2.2), writable in QPI (Table 2-178) */
 		if (!b->type->pci)
 			return MODEL_GP;
 		value |= model_reg_read(m, b, r) & ~mask;
@@ -326,7 +341,7 @@ int model_reg_write(struct model *m, struct model_box *b,
 	default:
 		break;
 	}
-	if (wrong && result == MODEL_OK && m->ops.undefined)
+	if (undefined && result == MODEL_OK && m->ops.undefined)
 		m->ops.undefined(m->ctx, b->pkg, undefined_text(r));
 	return result;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A box's counters over time: account for the cycles that have passed, plan what
- * follows from the control registers, and find the next overflow.
+ * The counters of a box over time: add the counts of the cycles that have passed, plan
+ * the increments of each counter from the control registers, and find the next overflow.
  */
 #include "model/priv.h"
 
+/* Width of a counter in bits. */
 unsigned int model_ctr_bits(const struct model *m, const struct model_box *b,
 			    unsigned int ctr)
 {
@@ -17,7 +18,10 @@ unsigned int model_ctr_bits(const struct model *m, const struct model_box *b,
 	return MODEL_COUNTER_BITS;
 }
 
-/* @count more, with which the counter is @over its end, or not. */
+/*
+ * Add @count to a counter. With @over the counter overflows: it wraps, or stops at its
+ * largest value if model_type.saturate is set in its control.
+ */
 void model_count_on(const struct model *m, struct model_box *b,
 		    unsigned int ctr, u64 count, bool over)
 {
@@ -29,7 +33,7 @@ void model_count_on(const struct model *m, struct model_box *b,
 		b->ctr[ctr] = (b->ctr[ctr] + count) & last;
 }
 
-/* The bit that says in the box's status register that @ctr overflowed. */
+/* Bit of the box status that an overflow of counter @ctr sets; 0: none. */
 u32 model_status_bit(const struct model_box *b, unsigned int ctr)
 {
 	if (b->type->quirks & QUIRK_NO_STATUS)
@@ -39,6 +43,7 @@ u32 model_status_bit(const struct model_box *b, unsigned int ctr)
 	return MODEL_BIT(ctr + model_status_shift(b));
 }
 
+/* Return whether the box counts: it is not frozen, dead or without a clock. */
 bool model_box_counts(const struct model *m, const struct model_box *b)
 {
 	return !m->pkg[b->pkg].frozen && !(b->box_ctl & BOX_CTL_FRZ) &&
@@ -47,8 +52,8 @@ bool model_box_counts(const struct model *m, const struct model_box *b)
 }
 
 /*
- * Account for the cycles since the box was last looked at.  Returns the
- * counters that overflowed and had no status bit set before.
+ * Bring the counters of a box up to the present: add the counts since @b->stamp. Return
+ * the counters, a bit each, that overflowed and whose status bit was not set before.
  */
 unsigned int model_box_sync(const struct model *m, struct model_box *b)
 {
@@ -69,7 +74,11 @@ unsigned int model_box_sync(const struct model *m, struct model_box *b)
 		size = 1ULL << model_ctr_bits(m, b, ctr);
 		need = size - b->ctr[ctr];
 		count = model_plan_count(b, p, from, cycles);
-		/* a wave's count may have wrapped; a search takes long */
+		/*
+		 * The count of a wave may have wrapped at 2^64, so look for the
+		 * overflow. For rates that search would take long, and their count
+		 * does not wrap.
+		 */
 		over = p->rated ? count >= need :
 				  model_plan_reach(b, p, from, need) <= cycles;
 		if (over) {
@@ -90,13 +99,16 @@ static bool is_enabled(const struct model_box *b, unsigned int ctr)
 	return (b->ctl[ctr] & CTL_EN) && !(b->held & MODEL_BIT(ctr));
 }
 
-/* Does its overflow tell the UBox? */
+/* Return whether an overflow of the counter is signalled to the UBox. */
 static bool is_armed(const struct model_box *b, unsigned int ctr)
 {
 	return !(b->type->quirks & QUIRK_JOINT) && (b->ctl[ctr] & CTL_OV_EN);
 }
 
-/* A control or filter register changed: the box must have been synced. */
+/*
+ * Plan the counters of a box again after a change of a control register, a filter or a
+ * rate. The caller has called model_box_sync() before the change.
+ */
 void model_box_changed(struct model *m, struct model_box *b)
 {
 	unsigned int ctr, t, was_armed = b->armed;
@@ -125,9 +137,9 @@ void model_box_changed(struct model *m, struct model_box *b)
 }
 
 /*
- * The UCLK cycle at the end of which the box next tells the UBox of an overflow;
- * U64_MAX: never.  A counter whose status bit is set tells nothing (§2.2.1.1
- * and its like).
+ * Return the cycle of the model's time at the end of which the box next signals an
+ * overflow to the UBox; U64_MAX: never. A counter whose bit in the box status is set
+ * signals nothing (§2.2.1.1, and the same in the sections of the other boxes).
  */
 u64 model_box_deadline(const struct model *m, const struct model_box *b)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Time: advance it from one overflow that the UBox handles to the next.
+ * The model's time: advance it in steps that end at each overflow that reaches the UBox.
  */
 #include "model/priv.h"
 
@@ -18,31 +18,39 @@ int model_set_uclk(struct model *m, unsigned int pkg, u32 khz)
 	return 0;
 }
 
-/* It is the deadline: let the armed counters overflow. Was software told? */
+/*
+ * Handle the deadline, which is the present cycle: let armed counters overflow, and perform
+ * the due stages of the messages to the UBoxes. Return true if the last stage of a message
+ * has passed.
+ */
 static bool serve_deadline(struct model *m)
 {
-	struct model_message word;
+	struct model_message message;
 	unsigned int pkg, i, overflowed;
 	struct model_box *b;
-	bool told = false;
+	bool finished = false;
 
 	for (pkg = 0; pkg < m->cfg.packages; pkg++) {
-		word = (struct model_message){ 0 };
+		message = (struct model_message){ 0 };
 		for (i = 0; i < m->boxes; i++) {
 			b = &m->box[pkg][i];
 			if (!b->armed)
 				continue;
 			overflowed = model_box_sync(m, b);
-			model_note_overflow(m, b, overflowed & b->armed, &word);
+			model_note_overflow(m, b, overflowed & b->armed, &message);
 		}
-		if (word.bits)
-			model_post_message(m, pkg, &word);
-		told |= model_serve_messages(m, pkg);
+		if (message.bits)
+			model_post_message(m, pkg, &message);
+		finished |= model_serve_messages(m, pkg);
 	}
 	m->deadline_known = false;
-	return told;
+	return finished;
 }
 
+/*
+ * Return the cycle at the end of which an armed counter overflows or a stage of a message
+ * is due, whichever is first; U64_MAX: none
+ */
 static u64 deadline(struct model *m)
 {
 	unsigned int pkg, i;
@@ -66,8 +74,8 @@ static u64 deadline(struct model *m)
 }
 
 /*
- * Only overflows that the UBox hears of are simulated on time; all other
- * counting is done when a box is looked at.
+ * Only overflows that are signalled to the UBox are simulated in their cycle. All other
+ * counts are brought up to date when a box is accessed.
  */
 u64 model_advance(struct model *m, u64 cycles)
 {
@@ -88,8 +96,10 @@ u64 model_advance(struct model *m, u64 cycles)
 }
 
 /*
- * The UBox's fixed counter has no status bit in the box, and any box may have
- * been cleared while the UBox was not: those overflows freeze nothing.
+ * An overflow whose bit of the global status is set freezes nothing, so its counter is
+ * ignored here. The box status alone does not prevent such an overflow: the UBox's fixed
+ * counter has no bit there, and software may have cleared the box status but not the
+ * global status.
  */
 u64 model_cycles_to_freeze(const struct model *m)
 {

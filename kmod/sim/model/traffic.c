@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Transactions that the fronts send to a box.
+ * Traffic: transactions of the fronts that pass a box and that its counters count.
  */
 #include "model/priv.h"
 
 /*
- * What one transaction adds to a counter.  It has a cycle to itself with idle
- * cycles around, so an edge detector sees one rising edge; an inverted
- * comparison holds in the idle cycles, which are not the transaction's.
+ * Return the increment of a counter by one transaction. A transaction has its own cycle
+ * with idle cycles around it, so an edge detector counts one rising edge. An inverted
+ * comparison holds in the idle cycles, which do not belong to the transaction, so the
+ * increment is 0.
  */
 static u32 increment(const struct model_box *b, unsigned int ctr,
 		     const struct model_txn *t)
@@ -22,13 +23,17 @@ static u32 increment(const struct model_box *b, unsigned int ctr,
 	return !s.invert && t->value >= s.thresh;
 }
 
+/*
+ * Transactions pass in steps: a step ends with the next overflow that reaches the UBox, or
+ * with the last transaction.
+ */
 s64 model_traffic(struct model *m, const struct model_txn *t)
 {
 	struct model_box *b = model_box(m, t->pkg, t->box_type, t->box);
 	u32 inc[MODEL_MAX_COUNTERS] = { 0 };
 	u64 reach[MODEL_MAX_COUNTERS];
 	unsigned int ctr, overflowed;
-	u64 size, step, done = 0;
+	u64 size, step, passed = 0;
 	u32 bit;
 
 	if (!b)
@@ -40,9 +45,9 @@ s64 model_traffic(struct model *m, const struct model_txn *t)
 		if ((b->active & MODEL_BIT(ctr)) && model_takes(b, ctr, t))
 			inc[ctr] = increment(b, ctr, t);
 
-	while (done < t->count) {
-		/* up to the next overflow that the UBox hears of */
-		step = t->count - done;
+	while (passed < t->count) {
+		/* the transactions up to the next overflow that reaches the UBox */
+		step = t->count - passed;
 		for (ctr = 0; ctr < b->type->counters; ctr++) {
 			if (!inc[ctr])
 				continue;
@@ -64,10 +69,10 @@ s64 model_traffic(struct model *m, const struct model_txn *t)
 			}
 			model_count_on(m, b, ctr, step * inc[ctr], reach[ctr] <= step);
 		}
-		done += step;
+		passed += step;
 		m->deadline_known = false;
 		if (model_overflow(m, b, overflowed & b->armed))
 			break;
 	}
-	return done;
+	return passed;
 }

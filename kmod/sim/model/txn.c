@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Transactions: an attribute of one, and whether it passes a field of a filter.
+ * Attributes of transactions, and their comparison with the field of a filter.
  */
 #include "model/priv.h"
 
+/* Return an attribute of a transaction, @attr of enum model_attr. */
 u64 model_attribute(const struct model_txn *t, unsigned int attr,
 		    const struct model_filter *f)
 {
@@ -25,7 +26,7 @@ u64 model_attribute(const struct model_txn *t, unsigned int attr,
 	case ATTR_ISOC:
 		return t->isoc;
 	case ATTR_ADDR:
-		/* the bits that the field has: cache lines, not bytes */
+		/* only the address bits of the field: a cache line, not a byte */
 		return (t->addr & ((1ULL << (f->shift + f->width)) - 1)) >>
 		       f->shift;
 	case ATTR_FREQ:
@@ -51,7 +52,7 @@ u64 model_attribute(const struct model_txn *t, unsigned int attr,
 	}
 }
 
-/* Does an attribute pass a filter's field? */
+/* Return whether an attribute passes the field of a filter. */
 bool model_field_passes(unsigned int op, u64 field, u64 attr)
 {
 	switch (op) {
@@ -68,14 +69,20 @@ bool model_field_passes(unsigned int op, u64 field, u64 attr)
 	case FILTER_FILL:
 		return !field || (field == 1 ? attr != 0 : attr == field);
 	case FILTER_CORES:
-		/* bit 2 switches it on; one core, or just the cores in the field */
+		/*
+		 * Bit 2 enables the filter. 0 in bits 1:0: exactly one core has the
+		 * line; else: the cores in bits 1:0, and no others, have the line.
+		 */
 		if (!(field & 4))
 			return true;
 		return field & 3 ? attr == (field & 3) : attr == 1 || attr == 2;
 	case FILTER_MODULES:
 		if (!(field & 4))
 			return true;
-		/* 0 one module, 1 one or more, 2 two or more, 3 all three */
+		/*
+		 * Modules that have the line, by bits 1:0: 0 one, 1 at least one, 2 at
+		 * least two, 3 all three.
+		 */
 		return field & 3 ? attr >= (field & 3) : attr == 1;
 	default:
 		return attr >= field;

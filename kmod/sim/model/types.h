@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The few types that the model needs, from the kernel for the simulator and from the C
- * library for the host's tests.
+ * The integer types that the model needs. The simulator takes them from the kernel's
+ * headers, the host's unit tests from the C library's.
  */
 #ifndef XEON_UNCORE_SIM_MODEL_TYPES_H
 #define XEON_UNCORE_SIM_MODEL_TYPES_H

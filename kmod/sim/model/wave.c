@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events as waves: from a control register to what a counter adds in each cycle,
- * and from there, in closed form, to any number of cycles.
+ * Events as waves: plan the increment of a counter in each cycle of a period from its
+ * control register, and compute counts over any number of cycles in closed form.
  */
 #include "model/priv.h"
 
 /*
- * Are the waves what the model relies on?  Sorted, and the periods of an
- * event's subevents divide the longest, so that their sum has that period.
+ * Check the table of waves of a box type: it must be sorted, and the periods of an event's
+ * subevents must divide the longest of them, so that their sum has the longest period.
  */
 bool model_waves_valid(const struct model_type *type)
 {
@@ -39,7 +39,10 @@ bool model_waves_valid(const struct model_type *type)
 	return true;
 }
 
-/* A frequency band's wave is a frequency, which its filter compares. */
+/*
+ * The wave of a frequency-band event is a frequency. Replace each value by 1 if it reaches
+ * the field of the filter, else by 0.
+ */
 static void compare_bands(const struct model_box *b, u32 code,
 			  struct model_plan *p)
 {
@@ -56,7 +59,10 @@ static void compare_bands(const struct model_box *b, u32 code,
 	}
 }
 
-/* 1 and the cycle from which on an event's queue was counted anew; 0: it was not. */
+/*
+ * Return 1 plus the cycle at whose beginning software last cleared the occupancy of an
+ * event's queue; 0: never.
+ */
 static u64 cleared_at(const struct model_box *b, u32 code)
 {
 	unsigned int i;
@@ -67,6 +73,7 @@ static u64 cleared_at(const struct model_box *b, u32 code)
 	return 0;
 }
 
+/* Clear the occupancy of the queue of an event (.q_occ_rst) in the present cycle. */
 void model_clear_queue(const struct model *m, struct model_box *b, u32 code)
 {
 	unsigned int i;
@@ -77,10 +84,11 @@ void model_clear_queue(const struct model *m, struct model_box *b, u32 code)
 }
 
 /*
- * A wave's value in cycle @t.  Of a queue that has been cleared it is what a
- * counter of its entries would hold that was 0 then, follows arrivals and departures,
- * and never drops below 0: less than there is by the least that there has been
- * since, counting from what was cleared.
+ * Return the value of a wave in cycle @t. @cleared is the return value of cleared_at().
+ *
+ * The occupancy of a cleared queue counts from 0 at the clear, follows the arrivals and
+ * departures of entries, and never drops below 0. So it is the value of the wave in cycle
+ * @t minus the smallest value of the wave from the cycle before the clear up to @t.
  */
 static unsigned int wave_value(const struct model_wave *w, u64 cleared, u64 t)
 {
@@ -96,16 +104,22 @@ static unsigned int wave_value(const struct model_wave *w, u64 cleared, u64 t)
 	return value - least;
 }
 
-/* What a counter can have selected: one row of the table, or some of @count. */
+/**
+ * struct rows - rows of the table of waves that belong to a counter's event code
+ * @w: the first row
+ * @count: number of rows
+ * @row: the row with the umask of the counter, or NULL
+ * @max_inc: without @row, the largest increment of the rows
+ */
 struct rows {
-	const struct model_wave *w, *one;
+	const struct model_wave *w, *row;
 	unsigned int count, max_inc;
 };
 
 /*
- * The event's own value in cycle @t.  A umask that the table has not is the sum
- * of its subevents as far as they have a name, up to the largest increment;
- * conditions have no sum.
+ * Return the value of a selected event in cycle @t, before the threshold. The value of a
+ * umask without a row is the sum of the subevents whose bits it has, up to the largest
+ * increment. Only subevents with MODEL_ANY and a row are added: conditions have no sum.
  */
 static u8 raw_value(const struct rows *r, const struct model_selection *s,
 		    u64 cleared, u64 t)
@@ -113,8 +127,8 @@ static u8 raw_value(const struct rows *r, const struct model_selection *s,
 	const struct model_wave *w;
 	unsigned int sum = 0;
 
-	if (r->one)
-		return wave_value(r->one, cleared, t);
+	if (r->row)
+		return wave_value(r->row, cleared, t);
 	for (w = r->w; w < r->w + r->count; w++)
 		if (w->rule == MODEL_ANY && model_one_bit(w->umask) &&
 		    (w->umask & s->umask) && !(w->zeros & s->umask) &&
@@ -124,8 +138,9 @@ static u8 raw_value(const struct rows *r, const struct model_selection *s,
 }
 
 /*
- * The event's own value in each cycle.  A queue that has been cleared repeats
- * itself a period later: by then the least that there ever is has been seen.
+ * Plan the value of a counter's event in each cycle, before the threshold. After a clear
+ * of a queue the first period is planned in p->head. After it the smallest value of the
+ * wave has passed, so that from then on each period is equal.
  */
 static void raw_values(const struct model_box *b, unsigned int ctr,
 		       struct model_plan *p)
@@ -139,11 +154,11 @@ static void raw_values(const struct model_box *b, unsigned int ctr,
 	memset(p, 0, sizeof(*p));
 	p->period = 1;
 	r.w = model_find_event(b->type, s.code, &r.count);
-	for (w = r.w; w < r.w + r.count && !r.one; w++) {
+	for (w = r.w; w < r.w + r.count && !r.row; w++) {
 		if (w->umask == s.umask) {
 			if (!(w->ctrs & MODEL_BIT(s.ctr)))
 				return;
-			r.one = w;
+			r.row = w;
 			p->period = w->period;
 			break;
 		}
@@ -161,7 +176,7 @@ static void raw_values(const struct model_box *b, unsigned int ctr,
 		p->head[t] = raw_value(&r, &s, cleared, p->head_from + t);
 	for (t = 0; t < p->period; t++)
 		p->inc[t] = raw_value(&r, &s, cleared, from + t);
-	if (r.one)
+	if (r.row)
 		compare_bands(b, s.code, p);
 }
 
@@ -170,7 +185,10 @@ static bool compares(const struct model_shape *s, u8 value)
 	return (value >= s->thresh) != s->invert;
 }
 
-/* @before: the value in the cycle before the first of these */
+/*
+ * Replace the values of @n cycles by the outcome of the comparison, 0 or 1. @before is the
+ * value in the cycle before them.
+ */
 static void compare(const struct model_shape *s, u8 before, u8 *inc, unsigned int n)
 {
 	bool was = compares(s, before), is;
@@ -183,10 +201,11 @@ static void compare(const struct model_shape *s, u8 before, u8 *inc, unsigned in
 }
 
 /*
- * §1.4: the threshold comes first, .invert and .edge_det work on its outcome
- * and do nothing without it.  An edge is a cycle whose comparison holds while
- * that of the cycle before did not; the first cycle follows the last, and that
- * in which a queue was cleared.
+ * Plan the increments of general counter @ctr. §1.4: the event's value is compared with the
+ * threshold; .invert and .edge_det work on the outcome and have no effect without a
+ * threshold. An edge is a cycle in which the comparison holds, but not in the cycle before.
+ * Before the first cycle of a period comes the last cycle of the period. Before the first
+ * cycle after a clear of a queue the value is 0.
  */
 void model_plan_counter(const struct model_box *b, unsigned int ctr,
 			struct model_plan *p)
@@ -203,13 +222,13 @@ void model_plan_counter(const struct model_box *b, unsigned int ctr,
 	compare(&s, p->inc[p->period - 1], p->inc, p->period);
 }
 
-/* Is the cycle one of those that differ? */
+/* Return whether p->head has the increment of a cycle. */
 static bool in_head(const struct model_plan *p, u64 cycle)
 {
 	return cycle >= p->head_from && cycle - p->head_from < p->heads;
 }
 
-/* What a counter adds in @cycles cycles from cycle @from on, modulo 2^64. */
+/* Return the count of a counter in @cycles cycles from cycle @from on, modulo 2^64. */
 u64 model_plan_count(const struct model_box *b, const struct model_plan *p,
 		     u64 from, u64 cycles)
 {
@@ -231,7 +250,10 @@ u64 model_plan_count(const struct model_box *b, const struct model_plan *p,
 	return count;
 }
 
-/* Cycles from @from on until a counter has added @need; U64_MAX: never. */
+/*
+ * Return the number of cycles from cycle @from on until the count of a counter reaches
+ * @need; U64_MAX: never.
+ */
 u64 model_plan_reach(const struct model_box *b, const struct model_plan *p,
 		     u64 from, u64 need)
 {
