@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Broadwell-DE (Xeon D-1500): Broadwell-EP without links between sockets and rings. */
+/*
+ * Tables of Broadwell-DE (Xeon D-1500): Broadwell-EP without the links between sockets (QPI,
+ * R3QPI) and between rings (SBo).
+ */
 #include "model/priv.h"
 #include "generated/bdwde_waves.h"
 
 #define WAVES(box)	bdwde_##box##_waves
 #define DEVICE(low)	(0x6f00 + (low))
 #define MAX_CBOXES	16
-#define CORE_SEL	0x0000ffff	/* a bit a core */
+#define CORE_SEL	0x0000ffff	/* a bit for each core */
 #define ONE_SOCKET
 
 #include "haswell.h"

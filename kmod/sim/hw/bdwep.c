@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Broadwell-EP/EX (Xeon E5/E7 v4): Haswell's registers, with more CBos and cores,
- * other PCI devices, and a die without SBos.
+ * Tables of Broadwell-EP/EX (Xeon E5/E7 v4): the registers of Haswell, with more CBos and
+ * cores, other PCI device IDs, and a die without SBos.
  */
 #include "model/priv.h"
 #include "generated/bdwep_waves.h"
@@ -9,7 +9,7 @@
 #define WAVES(box)	bdwep_##box##_waves
 #define DEVICE(low)	(0x6f00 + (low))
 #define MAX_CBOXES	24
-#define CORE_SEL	0x00ffffff	/* a bit a core */
+#define CORE_SEL	0x00ffffff	/* a bit for each core */
 
 #include "haswell.h"
 

@@ -29,19 +29,19 @@ static const struct model_filter pcu_filters[] = {
 };
 
 #ifndef ONE_SOCKET
-/* Tables 2-172 to 2-175, in the filter's own PCI function */
+/* Match and mask registers, Tables 2-172 to 2-175, in a separate PCI function */
 #define ROW_PACKET0(where, i, text) \
 	ROW_FILTER(where, i, 0x8003fff8, 0x7ffc0007, text)
 #define ROW_PACKET1(where, i, text) \
 	ROW_FILTER(where, i, 0x000f000f, 0xfff0fff0, text)
 
-/* CTO_COUNT */
+/* filter of CTO_COUNT */
 static const struct model_filter qpi_filters[] = {
 	{ .first = 0x138, .last = 0x138, .op = FILTER_PACKET },
 };
 #endif
 
-/* §1.6.1: node ID, and the node of each of 8 packages in 3 bits */
+/* §1.6.1: node ID of the package, and the map with the node ID of 8 packages, 3 bits each */
 static const struct model_reg node_regs[] = {
 	{ .at = 0x40, .bytes = 4, .type = REG_NODE_ID, .name = "node_id" },
 	{ .at = 0x54, .bytes = 4, .type = REG_NODE_MAP, .name = "node_map" },

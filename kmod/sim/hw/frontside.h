@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What Xeon 7100 and 7400 have in common, as tables for the model: three groups of
- * counters on the L3 cache and the front-side bus.  Sections are those of the SDM,
- * volume 3B, "Performance monitoring on Intel Xeon processor 7100 and 7400 series";
- * bits are those of the upper halves of the registers.
+ * Common tables of Xeon 7100 and 7400: three groups of counters on the L3 cache and the
+ * front-side bus. Sections are those of the SDM, volume 3B, "Performance monitoring on Intel
+ * Xeon processor 7100 and 7400 series"; bits are those of the upper halves of the registers.
  *
- * A generation's file includes it after it has defined WAVES(box); GBSQ_AGENTS and
- * GSNPQ_AGENTS, the fields agent_select; GSNPQ_CORES, how its core_select
- * compares.
+ * The file of a generation includes this file after it has defined
+ *
+ * - WAVES(box): the table of events,
+ * - GBSQ_AGENTS and GSNPQ_AGENTS: the bits of the fields agent_select,
+ * - GSNPQ_CORES: the comparison of GSNPQ's core_select, enum model_filter_op.
  */
 #ifndef XEON_UNCORE_SIM_HW_FRONTSIDE_H
 #define XEON_UNCORE_SIM_HW_FRONTSIDE_H
@@ -63,7 +64,7 @@ static const struct model_filter gsnpq_filters[] = {
 	CONDITION(FILTER_NEEDS, ATTR_BLOCK, 25, 1),
 };
 
-/* --- the front-side bus, §18.24.4, and the register of all, §18.24.5 ---------- */
+/* --- the front-side bus, §18.24.4, and the common register, §18.24.5 ---------- */
 
 #define FSB_CTL		(FSB_SUBEVENTS | FSB_VALID)
 
@@ -75,7 +76,7 @@ static const struct model_reg fsb_regs[] = {
 	{ .at = 0x107d8, .type = REG_JOINT_GLOBAL, .name = "gl_ctl" },
 };
 
-/* A bit for each counter in the common register: the first bit of a box */
+/* .status_shift is the bit of a box's counter 0 in the fields of the common register. */
 static const struct model_type box_types[MODEL_BOX_TYPES] = {
 	[MODEL_GBSQ] = {
 		.name = "gbsq", .counters = 2, .quirks = QUIRK_JOINT,

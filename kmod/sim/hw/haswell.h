@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What Haswell-EP/EX (Xeon E5/E7 v3) and Broadwell-EP/EX (v4) have in common,
- * as tables for the model: registers with their fields, filters, status bits,
- * PCI functions, errata.  No code; sections and tables are those of the uncore
- * reference manual of v3, document 331051.
+ * Common tables of Haswell-EP/EX (Xeon E5/E7 v3) and Broadwell (Xeon E5/E7 v4, Xeon D):
+ * registers with their fields, filters, status bits, PCI functions, errata. Sections and
+ * tables are those of the uncore reference manual of v3, document 331051.
  *
- * A generation's file includes it after it has defined WAVES(box), its events;
- * DEVICE(low), its PCI device with that lower byte; MAX_CBOXES; CORE_SEL, the
- * bits of the global control register that select cores; and ONE_SOCKET if it
- * has neither SBo nor QPI nor R3QPI.
+ * The file of a generation includes this file after it has defined
+ *
+ * - WAVES(box): the table of events,
+ * - DEVICE(low): the PCI device ID with the lower byte @low,
+ * - MAX_CBOXES: the largest number of CBos,
+ * - CORE_SEL: the bits of the global control register that select cores,
+ * - ONE_SOCKET, if the generation has neither SBo nor QPI nor R3QPI.
  */
 
 #include "common.h"
 
-/* Fields that all counters' control registers have, and reserved bits */
+/* Fields that all control registers of general counters have, except the PCU's */
 #define CTL_COMMON	(CTL_EV_SEL | CTL_UMASK | CTL_EDGE_DET | CTL_EN | \
 			 CTL_INVERT)
 
@@ -34,7 +36,7 @@ static const struct model_reg ubox_regs[] = {
 	ROW_FIXED_CTR(0x704),
 	ROW_CTL(0x705, 0, UBOX_CTL, UBOX_CTL_RSV),
 	ROW_CTL(0x706, 1, UBOX_CTL, UBOX_CTL_RSV),
-	/* not in the manual: thread 0, core 5:1 */
+	/* the fields are not in the manual: thread in bit 0, core in bits 5:1 */
 	ROW_FILTER(0x707, 0, 0x3f, 0, "filter"),
 	ROW_STATUS(0x708, 0x3, 0),
 	ROW_CTR(0x709, 0),
@@ -61,7 +63,7 @@ static const struct model_reg cbox_regs[] = {
 	ROW_CTL(0x2, 1, CBOX_CTL, CBOX_CTL_RSV),
 	ROW_CTL(0x3, 2, CBOX_CTL, CBOX_CTL_RSV),
 	ROW_CTL(0x4, 3, CBOX_CTL, CBOX_CTL_RSV),
-	/* Tables 2-18 and 2-19 lack link (8:6) and c6 (29) */
+	/* link (filter0 8:6) and c6 (filter1 29) are not in Tables 2-18 and 2-19 */
 	ROW_FILTER(0x5, 0, 0x00fe01ff, 0xff01fe00, "filter0"),
 	ROW_FILTER(0x6, 1, 0xfff0ffff, 0, "filter1"),
 	ROW_STATUS(0x7, 0xf, 0),
@@ -81,7 +83,7 @@ static const struct model_reg cbox_regs[] = {
 static const struct model_filter cbox_filters[] = {
 	{ .last = 0xff, .ctl = CTL_TID_EN, .op = FILTER_EQUAL,
 	  .attr = ATTR_TID, .width = 6 },
-	/* LLC_LOOKUP: without umask bit 0 it counts nothing (§2.3.6) */
+	/* LLC_LOOKUP counts nothing without bit 0 of the umask (§2.3.6) */
 	{ .first = 0x34, .last = 0x34, .umask = 0x01, .op = FILTER_UMASK },
 	{ .first = 0x34, .last = 0x34, .op = FILTER_MEETS, .attr = ATTR_STATE,
 	  .shift = 17, .width = 7 },
@@ -111,7 +113,7 @@ static const struct model_reg sbox_regs[] = {
 };
 #endif
 
-/* Counters' control registers are much alike in PCI space */
+/* Most control registers of counters in PCI space have these fields and reserved bits. */
 #define PCI_CTL		(CTL_COMMON | CTL_OV_EN | THRESH_8)
 #define PCI_CTL_RSV	(MODEL_BIT(21) | MODEL_BIT(16))
 
@@ -135,7 +137,7 @@ PCI_REGS_4(imc_regs, PCI_CTL, PCI_CTL_RSV,
 	ROW_BOX_CTL(0xf4, BOX_CTL_ONE),
 	ROW_STATUS(0xf8, 0x1f, MODEL_BIT(5)));
 
-/* iMC0 has channels 0-3, iMC1 4-7 */
+/* bit 23 is iMC0, with channels 0-3; bit 24 iMC1, with channels 4-7 */
 static const u64 imc_ov[] = {
 	1ULL << 23, 1ULL << 23, 1ULL << 23, 1ULL << 23,
 	1ULL << 24, 1ULL << 24, 1ULL << 24, 1ULL << 24,
@@ -145,7 +147,7 @@ static const u64 imc_ov[] = {
 
 IRP_REGS(irp_regs, 0xa8, 0xb0, 0xb8, PCI_CTL, PCI_CTL_RSV);
 IRP_REGS(irp_regs_2_144, 0xb0, 0xb8, 0xc0, PCI_CTL, PCI_CTL_RSV);
-/* a register that is not a counter, at the counter's address of the other table */
+/* the counters of Table 1-3, and at 0xc0, a counter of Table 2-144, a plain register */
 IRP_REGS(irp_regs_both, 0xa8, 0xb0, 0xb8, PCI_CTL, PCI_CTL_RSV,
 	ROW_FILTER(0xc0, 0, 0xffffffff, 0, "reserved"));
 
@@ -158,10 +160,10 @@ static const u64 irp_ov[] = { 1ULL << 34, 1ULL << 34 };
 			 CTL_OCC_INVERT | CTL_OCC_EDGE_DET)
 #define PCU_CTL_RSV	(MODEL_BIT(29) | 0x3f00)
 
-/* 0x3fc and 0x3fd, which Table 1-2 has too, are in each core by the SDM. */
+/* Table 1-2 has MSRs 0x3fc and 0x3fd as well, but by the SDM they belong to the cores. */
 static const struct model_reg pcu_regs[] = {
 	ROW_FREE(0x3f8, 0, "pkg_c3_residency"),
-	/* not in Table 2-155, but in Table 1-2 */
+	/* in Table 1-2, but not in Table 2-155 */
 	ROW_FREE(0x3f9, 1, "pkg_c6_residency"),
 	ROW_FREE(0x60d, 2, "pkg_c2_residency"),
 	ROW_BOX_CTL(0x710, BOX_CTL_ONE),
@@ -304,16 +306,16 @@ static const struct model_type box_types[MODEL_BOX_TYPES] = {
 #endif
 };
 
-/* --- PCI functions, Table 1-3 and what a board has beside them ------------ */
+/* --- PCI functions: Table 1-3, and other functions of boards --------------- */
 
-/* bits 7:6 say which die it is; 0 is the one with the fewest SBos */
+/* bits 7:6 are the number of the die; die 0 has the fewest SBos */
 static const struct model_reg die_regs[] = {
 	{ .at = 0x94, .bytes = 4, .type = REG_DIE, .keep = 0x80,
 	  .name = "capid4" },
 };
 
 #ifndef ONE_SOCKET
-/* Table 2-177: 9.6 GT/s */
+/* Table 2-177: 7 means 9.6 GT/s */
 static const struct model_reg rate_regs[] = {
 	{ .at = 0xd4, .bytes = 4, .type = REG_CONST, .keep = 7,
 	  .name = "qpi_rate_status" },
@@ -352,7 +354,7 @@ static const struct model_function functions[] = {
 	PMON(18, 1, DEVICE(0x30), MODEL_HA, 0),
 	PMON(18, 5, DEVICE(0x38), MODEL_HA, 1),
 
-	/* Table 1-3 has the devices of each iMC's channels the wrong way round */
+	/* Table 1-3 has the two devices of each iMC's channels in the wrong order */
 	PMON(20, 0, DEVICE(0xb0), MODEL_IMC, 0),
 	PMON(20, 1, DEVICE(0xb1), MODEL_IMC, 1),
 	PMON(21, 0, DEVICE(0xb4), MODEL_IMC, 2),
@@ -367,7 +369,7 @@ static const struct model_function functions[] = {
 		     MODEL_MISSING_CAPID),
 };
 
-/* Place of the duplicate box: no other function is there */
+/* Address of the second function of model_config.twice, which no other function has */
 #define SECOND_DEVFN	DEVFN(22, 0)
 
 #define HASWELL_COMMON \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Haswell-EP/EX (Xeon E5/E7 v3), by document 331051.
+ * Tables of Haswell-EP/EX (Xeon E5/E7 v3), by document 331051.
  */
 #include "model/priv.h"
 #include "generated/hswep_waves.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ivy Bridge-EP/EX (Xeon E5/E7 v2) by its uncore manual, document 329468, to which
- * sections and tables refer; the iMC by the datasheet of the E7 v2; and pages that were
- * not available by the in-tree driver and LIKWID.
+ * Tables of Ivy Bridge-EP/EX (Xeon E5/E7 v2). Sections and tables are those of its uncore
+ * manual, document 329468. The iMC is from the datasheet of the E7 v2. Facts of pages that
+ * were not available are from the in-tree driver and LIKWID.
  */
 #include "model/priv.h"
 #include "generated/ivbep_waves.h"
@@ -14,7 +14,7 @@
 #define MAX_CBOXES	15
 #define CORE_SEL	0x00007fff	/* Table 2-2 */
 
-/* No inverted comparison except in the iMC: bit 23 is reserved, as is 21. */
+/* Only the iMC has .invert: in all other boxes bit 23 is reserved, as is bit 21. */
 #define CTL_COMMON	(CTL_EV_SEL | CTL_UMASK | CTL_EDGE_DET | CTL_EN | \
 			 CTL_OV_EN)
 #define CTL_RSV		(CTL_INVERT | MODEL_BIT(21))
@@ -35,21 +35,24 @@ UBOX_REGS(UBOX_CTL, CTL_RSV,
 	ROW_FIXED_CTL(0xc08, CTL_EN | CTL_OV_EN, 0, MODEL_BIT(21)),
 	ROW_STATUS(0xc15, 0x3, 0));
 
-/* Table 2-3; of the counters, and of the fixed one */
+/* Table 2-3: bit 1 for the general counters; bit 0, .ov_fixed, for the fixed counter */
 static const u64 ubox_ov[] = { 1ULL << 1 };
 
 /* --- CBo, §2.3.3 ----------------------------------------------------------- */
 
 #define CBOX_CTL	(CTL_COMMON | CTL_TID_EN | THRESH_8)
 
-/* in the filter, link (8:5) and c6 (29) are the in-tree driver's, reserved here */
+/*
+ * link (filter0 8:5) and c6 (filter1 29) are from the in-tree driver; the manual has reserved
+ * bits there
+ */
 CBOX_REGS(CBOX_CTL, CTL_RSV,
 	ROW_BOX_CTL(0x04, BOX_CTL_ONE),
 	ROW_FILTER(0x14, 0, 0x007e01ff, 0xff81fe00, "filter0"),
 	ROW_FILTER(0x1a, 1, 0xfff0ffff, 0, "filter1"));
 
 CBOX_FILTERS(17, 6,
-	/* retries for lack of QPI credits, by 327043 §2.3.3.3 */
+	/* retries for lack of QPI credits can be filtered by link: 327043 §2.3.3.3 */
 	{ .first = 0x31, .last = 0x33, .umask = 0x10, .op = FILTER_MEETS_IF_SET,
 	  .attr = ATTR_LINK, .shift = 5, .width = 4 },
 	CBOX_NID(0x34, 1, 0, 16), CBOX_NID(0x35, 1, 0, 16),
@@ -65,12 +68,12 @@ static const u64 cbox_ov[MAX_CBOXES] = {
 	1ULL << 13, 1ULL << 14, 1ULL << 15, 1ULL << 16, 1ULL << 17,
 };
 
-/* Counters' control registers are much alike in PCI space */
+/* Most control registers of counters in PCI space have these fields. */
 #define PCI_CTL		(CTL_COMMON | THRESH_8)
 
 /* --- HA, §2.4.3; bit 16 of a control register clears a queue's occupancy ------ */
 
-/* BT_OCCUPANCY, TXR_AD_, TXR_AK_ and TXR_BL_OCCUPANCY */
+/* BT_OCCUPANCY, TXR_AD_OCCUPANCY, TXR_AK_OCCUPANCY and TXR_BL_OCCUPANCY */
 #define HA_QUEUES	{ 0x43, 0x28, 0x30, 0x34 }
 
 HA_REGS(PCI_CTL, CTL_RSV,
@@ -87,7 +90,7 @@ PCI_REGS_4(imc_regs, IMC_CTL, MODEL_BIT(21),
 	ROW_FIXED_CTR(0xd0),
 	ROW_BOX_CTL(0xf4, BOX_CTL_ONE),
 	ROW_FIXED_CTL(0xf0, CTL_EN | CTL_OV_EN, MODEL_BIT(19), MODEL_BIT(21)),
-	/* Table 2-73: bit 0 is the fixed counter's */
+	/* Table 2-73: bit 0 is the overflow of the fixed counter */
 	ROW_STATUS(0xf8, 0x1f, MODEL_BIT(5)));
 
 static const u64 imc_ov[] = {
@@ -95,7 +98,7 @@ static const u64 imc_ov[] = {
 	1ULL << 21, 1ULL << 21, 1ULL << 21, 1ULL << 21,
 };
 
-/* --- IRP, §2.6: two of two counters; cannot signal overflows ---------------- */
+/* --- IRP, §2.6: two IRPs with two counters each, which cannot signal overflows -- */
 
 #define IRP_CTL_BITS	(PCI_CTL & ~CTL_OV_EN)
 
@@ -122,7 +125,7 @@ PCI_REGS_4(qpi_regs, QPI_CTL, CTL_INVERT,
 	ROW_BOX_CTL(0xf4, BOX_CTL_ONE),
 	ROW_STATUS(0xf8, 0xf, MODEL_BIT(4)));
 
-/* QPI 0 has ports 0 and 1, QPI 1 has port 2 */
+/* bit 22 is QPI 0, with ports 0 and 1; bit 23 QPI 1, with port 2 */
 static const u64 qpi_ov[] = { 1ULL << 22, 1ULL << 22, 1ULL << 23 };
 
 /* --- R2PCIe, §2.9.3, and R3QPI, §2.10.3 -------------------------------------- */
@@ -197,7 +200,7 @@ static const struct model_type box_types[MODEL_BOX_TYPES] = {
 	},
 };
 
-/* --- PCI functions, and what a board has beside them -------------------------- */
+/* --- PCI functions, and other functions of boards ------------------------------ */
 
 static const struct model_function functions[] = {
 	{ .devfn = DEVFN(5, 0), .io_bus = true, .id = 0x0e28,
@@ -222,7 +225,7 @@ static const struct model_function functions[] = {
 	BESIDE(28, 0, 0x0e60, MODEL_HA, 0),
 	PMON(28, 1, 0x0e38, MODEL_HA, 1),
 
-	/* the datasheet's devices and functions, in the order of channels */
+	/* devices and functions by the datasheet, in the order of the channels */
 	PMON(16, 4, 0x0eb4, MODEL_IMC, 0),
 	PMON(16, 5, 0x0eb5, MODEL_IMC, 1),
 	PMON(16, 0, 0x0eb0, MODEL_IMC, 2),

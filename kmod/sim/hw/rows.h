@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Macros for the tables of a generation: rows of registers, boxes and PCI functions.
- * They contain no facts about a generation.
+ * Macros for the tables of a generation: rows of registers, boxes and PCI functions. The
+ * macros do not depend on the generation.
  */
 #ifndef XEON_UNCORE_SIM_HW_ROWS_H
 #define XEON_UNCORE_SIM_HW_ROWS_H
@@ -15,13 +15,14 @@
 #define BOX_CTL_RST	(BOX_CTL_RST_CTRS | BOX_CTL_RST_CTRL)
 
 /*
- * Rows of register tables.  In PCI space a counter has 8 bytes and all other
- * registers 4; an MSR has its size from the access.
+ * Rows of register tables. @where is the address, @rsv the reserved bits, which must be
+ * written as 0. In PCI space a counter has 8 bytes, and every other register 4. An MSR is
+ * accessed as a whole, and its .bytes are not used.
  */
 #define ROW_BOX_CTL(where, must) \
 	{ .at = (where), .bytes = 4, .type = REG_BOX_CTL, .wo = BOX_CTL_WO, \
 	  .one = (must), .name = "box_ctl" }
-/* where .frz takes .frz_en; @acts are bits that do something */
+/* box control with .frz_en, without which .frz has no effect; @acts: bits with an effect */
 #define ROW_BOX_CTL_EN(where, acts, rsv) \
 	{ .at = (where), .bytes = 4, .type = REG_BOX_CTL, \
 	  .wo = BOX_CTL_FRZ_EN | (acts), .zero = (rsv), .name = "box_ctl" }
@@ -51,8 +52,8 @@
 	  .name = (text) }
 
 /*
- * Registers of a box in PCI space: three or four counters and their controls at the
- * usual offsets, and rows of this box type
+ * Registers of a box in PCI space: three or four counters and their control registers at
+ * the usual offsets, and further rows
  */
 #define PCI_REGS_3(table, fields, rsv, ...) \
 	static const struct model_reg table[] = { \
@@ -87,7 +88,7 @@
 	  .box = (of), .keep = (fields), .wo = CTL_RST, .zero = (rsv), \
 	  .name = "ctl" #i }
 
-/* The generation's file defines WAVES(box), its events. */
+/* Tables of a box type. WAVES(box), the table of events, is the generation's. */
 #define TABLES(box) \
 	.regs = box##_regs, .nregs = MODEL_COUNT(box##_regs), \
 	.waves = WAVES(box), .nwaves = MODEL_COUNT(WAVES(box))
@@ -100,6 +101,10 @@
 #define CLASS_PERFORMANCE	0x110100
 #define CLASS_SYSTEM		0x088000
 
+/*
+ * Rows of functions, with the device ID @did, for box @i of type @of. PMON: the function has
+ * the PMON registers of the box. BESIDE: another function of the box's device.
+ */
 #define PMON(device, function, did, of, i) \
 	{ .devfn = DEVFN(device, function), .id = (did), \
 	  .class_code = CLASS_PERFORMANCE, .box_type = (of), .box = (i), \

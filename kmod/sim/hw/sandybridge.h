@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Common tables of Sandy Bridge (327043) and Ivy Bridge (329468): MSR addresses, QPI's
- * filter, and the filters that events of a CBo obey.
+ * Common tables of Sandy Bridge (document 327043) and Ivy Bridge (329468): MSR addresses, the
+ * filter registers of QPI, and the filters of a CBo's events.
  */
 #ifndef XEON_UNCORE_SIM_HW_SANDYBRIDGE_H
 #define XEON_UNCORE_SIM_HW_SANDYBRIDGE_H
@@ -17,9 +17,7 @@
 		__VA_ARGS__ \
 	}
 
-/*
- * 327043 Table 2-8, 329468 §2.3.3: MSRs from 0xd00 on; 0xd00 itself is not a register
- */
+/* 327043 Table 2-8, 329468 §2.3.3: MSRs from 0xd00 on; no register has the number 0xd00 */
 #define CBOX_REGS(fields, rsv, ...) \
 	static const struct model_reg cbox_regs[] = { \
 		ROW_CTL(0x10, 0, fields, rsv), ROW_CTR(0x16, 0), \
@@ -33,8 +31,9 @@
 	.base = 0xd00, .stride = 32
 
 /*
- * Threads, of any event; states, of lookups, of which unit mask bit 0 has to be
- * set.  Nodes by unit mask bit 6; requests by bit 0 of the TOR's events.
+ * Filters of a CBo: the thread, for any event, and the line state, for LLC_LOOKUP, which
+ * counts nothing without bit 0 of the unit mask. CBOX_NID: the target node, with bit 6 of the
+ * unit mask. CBOX_REQUEST: attributes of requests, for TOR events with bit 0.
  */
 #define CBOX_FILTERS(state_at, state_bits, ...) \
 	static const struct model_filter cbox_filters[] = { \
@@ -77,7 +76,7 @@
 		   ROW_FILTER(0x48, 2, 0x0000003f, 0, "opcodematch"), \
 		   __VA_ARGS__)
 
-/* 327043 Tables 2-88 to 2-91, 329468 Tables 2-133 to 2-136: of received packets */
+/* 327043 Tables 2-88 to 2-91, 329468 Tables 2-133 to 2-136: filters of received packets */
 static const struct model_reg qpi_filter_regs[] = {
 	ROW_PACKET0(0x228, 0, "rx_match0"),
 	ROW_PACKET1(0x22c, 1, "rx_match1"),

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sandy Bridge-EP (Xeon E5-2600) by its uncore manual, document 327043, to which
- * sections and tables refer; and pages that were not available by the in-tree driver
- * and LIKWID. It cannot interrupt (§2.1): it has neither global registers nor overflow
- * bits nor .ov_en. At the addresses of these registers on its successors, accesses of
- * MSRs fault and writes are reported.
+ * Tables of Sandy Bridge-EP (Xeon E5-2600). Sections and tables are those of its uncore
+ * manual, document 327043. Facts of pages that were not available are from the in-tree driver
+ * and LIKWID.
+ *
+ * The uncore cannot interrupt (§2.1): it has neither global registers nor overflow bits nor
+ * .ov_en. At the addresses that these registers have on later generations (ROW_ABSENT),
+ * accesses to MSRs fault and writes are reported.
  */
 #include "model/priv.h"
 #include "generated/snbep_waves.h"
@@ -15,7 +17,7 @@
 
 #define MAX_CBOXES	8
 
-/* Bits that must be 0: 16 and 21:20, and 17 in boxes without .rst */
+/* Fields; bits that must be 0: 16, 21:20, and 17 in boxes without .rst */
 #define CTL_COMMON	(CTL_EV_SEL | CTL_UMASK | CTL_EDGE_DET | CTL_EN | \
 			 CTL_INVERT)
 #define CTL_RSV		(MODEL_BIT(21) | MODEL_BIT(20) | MODEL_BIT(16))
@@ -25,7 +27,7 @@
 
 /* --- UBox, Tables 2-1 to 2-5 ------------------------------------------------ */
 
-/* Table 2-5 gives the fixed counter 44 bits and calls it 48, as §2.2.2 does */
+/* Table 2-5 gives the fixed counter 44 bits, but calls it 48 bits wide, as §2.2.2 does */
 UBOX_REGS(CTL_COMMON | THRESH_5, CTL_RSV,
 	ROW_FIXED_CTL(0xc08, CTL_EN, 0, FIXED_RSV),
 	ROW_ABSENT(0xc00), ROW_ABSENT(0xc01), ROW_ABSENT(0xc06),
@@ -34,13 +36,14 @@ UBOX_REGS(CTL_COMMON | THRESH_5, CTL_RSV,
 /* --- CBo, Tables 2-8 to 2-12 ------------------------------------------------ */
 
 /*
- * the filter, by the in-tree driver: opcode 31:23, state 22:18, node 17:10, thread 4:0
+ * Fields of the filter by the in-tree driver: opcode 31:23, state 22:18, node 17:10, thread
+ * 4:0
  */
 CBOX_REGS(CTL_COMMON | CTL_TID_EN | THRESH_8, CTL_RSV,
 	ROW_BOX_CTL_EN(0x04, BOX_CTL_WO, BOX_CTL_RSV),
 	ROW_FILTER(0x14, 0, 0xfffffc1f, 0x000003e0, "filter"));
 
-/* §2.3.3.3 has QPI_CREDITS filtered by link, too, without a field for it */
+/* §2.3.3.3 filters QPI_CREDITS by link as well, but the filter has no field for the link. */
 CBOX_FILTERS(18, 5,
 	CBOX_NID(0x34, 0, 10, 8), CBOX_NID(0x35, 0, 10, 8),
 	CBOX_NID(0x36, 0, 10, 8), CBOX_NID(0x37, 0, 10, 8),
@@ -48,7 +51,7 @@ CBOX_FILTERS(18, 5,
 
 #define PCI_CTL		(CTL_COMMON | THRESH_8)
 
-/* --- HA, Tables 2-34 to 2-39, and iMC, 2-59 to 2-61: nothing resets them ------- */
+/* --- HA, Tables 2-34 to 2-39, and iMC, 2-59 to 2-61: no reset bits -------------- */
 
 HA_REGS(PCI_CTL, CTL_RSV_NO_RST,
 	ROW_ABSENT(0xf8),
@@ -68,7 +71,7 @@ PCI_REGS_4(imc_regs, PCI_CTL, CTL_RSV_NO_RST,
 			 CTL_OCC_EDGE_DET)
 #define PCU_RSV		(MODEL_BIT(29) | MODEL_BIT(20) | MODEL_BIT(16))
 
-/* C3 and C6 of §2.6.3.3, 0x3fc and 0x3fd, are in each core by the SDM */
+/* The C3 and C6 counters of §2.6.3.3, 0x3fc and 0x3fd, belong to the cores by the SDM. */
 PCU_REGS(PCU_CTL, PCU_RSV,
 	ROW_BOX_CTL_EN(0xc24, BOX_CTL_WO, BOX_CTL_RSV),
 	ROW_ABSENT(0xc35));
@@ -79,7 +82,7 @@ PCI_REGS_4(qpi_regs, PCI_CTL | CTL_EV_SEL_EXT, MODEL_BIT(20) | MODEL_BIT(16),
 	ROW_ABSENT(0xf8),
 	ROW_BOX_CTL_EN(0xf4, BOX_CTL_WO, BOX_CTL_RSV));
 
-/* --- R2PCIe, §2.8, and R3QPI, §2.9; resets as the kernel's driver has them ----- */
+/* --- R2PCIe, §2.8, and R3QPI, §2.9; reset bits by the in-tree driver ------------- */
 
 PCI_REGS_4(r2pcie_regs, PCI_CTL, CTL_RSV,
 	ROW_ABSENT(0xf8),
@@ -142,7 +145,7 @@ static const struct model_type box_types[MODEL_BOX_TYPES] = {
 	[MODEL_IRP] = { .name = "irp", .pci = true },
 };
 
-/* --- PCI functions, Tables 2-33 and 2-59 and their like, and beside them ------- */
+/* --- PCI functions: Tables 2-33, 2-59 and others, and other functions of boards -- */
 
 static const struct model_function functions[] = {
 	BESIDE(8, 0, 0x3c80, MODEL_QPI, 0),

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Xeon 7100: two cores of two threads.
+ * Tables of Xeon 7100, which has two cores with two threads each.
  */
 #include "model/priv.h"
 #include "generated/xeon7100_waves.h"
 
 #define WAVES(box)	xeon7100_##box##_waves
 #define GBSQ_AGENTS	0x0000000fu	/* logical processors */
-#define GSNPQ_AGENTS	0x0000003fu	/* and others on the bus */
+#define GSNPQ_AGENTS	0x0000003fu	/* and other agents on the bus */
 #define GSNPQ_CORES	FILTER_CORES
 
 #include "frontside.h"

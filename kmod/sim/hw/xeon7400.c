@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Xeon 7400: three modules of two cores.
+ * Tables of Xeon 7400, which has three modules with two cores each.
  */
 #include "model/priv.h"
 #include "generated/xeon7400_waves.h"
