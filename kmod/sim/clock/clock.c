@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Time for the model: uncore cycles that follow the monotonic clock, or that pass only
- * on request, so that tests can expect exact counts.
+ * The clock of the model: uncore cycles follow the monotonic clock ("real"), or pass only
+ * when the control file "advance" is written ("manual"), so that tests can expect exact
+ * counts.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -20,9 +21,12 @@
 
 /* Shortest expiry: a timer must not fire sooner than interrupts can be handled. */
 #define SIM_TIMER_MIN_NS	(10 * NSEC_PER_USEC)
-/* A box that is frozen for longer than this is meant to stay frozen. */
+/* Software freezes a box for some microseconds, or on purpose for longer than this. */
 #define SIM_HOLD_NS		NSEC_PER_SEC
-/* A timer this far off fires early and checks again; no sum overflows. */
+/*
+ * Longest expiry, to avoid overflows in the arithmetic: for a later overflow of a counter
+ * the timer fires early and is started again.
+ */
 #define SIM_TIMER_MAX_CYCLES	(1ULL << 48)
 
 static char *sim_clock = "real";
@@ -43,26 +47,27 @@ MODULE_PARM_DESC(qclk_khz, "Clock of the QPI ports in kHz (default: UCLK)");
 module_param_named(pclk_khz, sim.config.clock_khz[MODEL_PCLK], uint, 0444);
 MODULE_PARM_DESC(pclk_khz, "Clock of the PCU in kHz (default: UCLK)");
 
-/* The clock's state, under the model's lock. */
+/* State of the clock, guarded by the model's lock */
 static struct {
 	bool real;		/* cycles follow real time */
-	u64 start_ns;		/* time of @start_cycles */
+	u64 start_ns;		/* time at which the model was at @start_cycles */
 	u64 start_cycles;
 	struct hrtimer timer;	/* fires when the model will freeze a package */
-	ktime_t expires;	/* expiry of @timer; KTIME_MAX: not needed */
+	ktime_t expires;	/* expiry of @timer; KTIME_MAX: the timer is not started */
 	struct irq_work start;	/* starts @timer at @expires */
-	u64 owed;		/* cycles of "advance" that are still to pass */
-	u32 told;		/* packages that froze: @owed waits for software */
+	u64 owed;		/* cycles of a write of "advance" that are still to pass */
+	u32 told;		/* packages whose overflow software must handle first */
 } sim_time;
 
-/* One "advance" at a time. */
+/* Serialises writes of "advance". */
 static DEFINE_MUTEX(sim_advance_mutex);
 
 /**
  * sim_clock_ns() - monotonic time
  * @ctx: unused
  *
- * Needs no lock, so that registers may be accessed in any context.
+ * Context: any, NMIs included.
+ * Return: time in ns.
  */
 u64 sim_clock_ns(void *ctx)
 {
@@ -70,10 +75,12 @@ u64 sim_clock_ns(void *ctx)
 }
 
 /**
- * sim_away() - stop this CPU, like firmware or a hypervisor
+ * sim_away() - stop this CPU for a time, like firmware or a hypervisor
  * @us: duration in microseconds
  *
- * CPUs that wait for its locks are stopped as well.
+ * CPUs that wait for locks of this CPU stop as well.
+ *
+ * Context: any.
  */
 void sim_away(unsigned int us)
 {
@@ -87,8 +94,11 @@ void sim_away(unsigned int us)
  * sim_clock_model_ns() - time of the model's present cycle
  * @ctx: unused
  *
- * The model is brought up to date late; an overflow froze the package at the
- * cycle of the overflow.  Called under the model's lock.
+ * On the real clock, the model reaches a cycle later than the monotonic clock, when
+ * sim_clock_sync() is called. A freeze by an overflow has the time of the overflow's cycle.
+ *
+ * Context: under the model's lock.
+ * Return: time in ns.
  */
 u64 sim_clock_model_ns(void *ctx)
 {
@@ -100,7 +110,7 @@ u64 sim_clock_model_ns(void *ctx)
 						   sim_uclk_khz);
 }
 
-/* Let cycles pass; software handles overflows at any later time. */
+/* Let cycles pass without waiting for software to handle overflows. */
 static void sim_pass(u64 cycles)
 {
 	u64 passed;
@@ -114,8 +124,8 @@ static void sim_pass(u64 cycles)
 }
 
 /*
- * Return whether software has just frozen a box that would count, and not unfrozen it.
- * Software freezes a box for a few accesses. Called under the model's lock.
+ * On the manual clock, return whether software froze a box with enabled counters less than
+ * SIM_HOLD_NS ago, and has not unfrozen it. Called under the model's lock.
  */
 static bool sim_is_held(void)
 {
@@ -128,8 +138,8 @@ static bool sim_is_held(void)
 }
 
 /*
- * On the manual clock, let those owed cycles pass that the pace allows by now. Software
- * that reads a counter then sees it grow with time.
+ * On the manual clock, let as many cycles of "advance" pass as the pace (pace.c) allows by
+ * now. Software that reads a counter several times then sees its value grow with time.
  */
 static void sim_pass_owed(void)
 {
@@ -155,7 +165,9 @@ static void sim_pass_owed(void)
 /**
  * sim_clock_sync() - bring the model up to the present
  *
- * Called under the model's lock before each access to the model.
+ * To be called before each access to the model.
+ *
+ * Context: under the model's lock.
  */
 void sim_clock_sync(void)
 {
@@ -170,14 +182,16 @@ void sim_clock_sync(void)
 		 mul_u64_u32_div(sim_clock_ns(NULL) - sim_time.start_ns,
 				 sim_uclk_khz, USEC_PER_SEC);
 	cycles = model_cycles(sim.model);
-	if (target > cycles)	/* the fast clock may step back a little */
+	if (target > cycles)	/* the NMI-safe clock may step back a little */
 		sim_pass(target - cycles);
 }
 
 /**
  * sim_clock_rearm() - start the timer for the next overflow
  *
- * Called under the model's lock after any change of the next overflow's time.
+ * To be called after each change that may change the time of the next overflow.
+ *
+ * Context: under the model's lock.
  */
 void sim_clock_rearm(void)
 {
@@ -188,7 +202,7 @@ void sim_clock_rearm(void)
 		return;
 
 	cycles = model_cycles_to_freeze(sim.model);
-	/* An armed timer then finds no work; that is cheap enough. */
+	/* A timer that is still started finds no overflow, which costs little. */
 	if (cycles == U64_MAX)
 		return;
 	cycles = min(cycles, SIM_TIMER_MAX_CYCLES);
@@ -196,7 +210,7 @@ void sim_clock_rearm(void)
 	ns = max_t(u64, ns, SIM_TIMER_MIN_NS);
 
 	expires = ns_to_ktime(sim_clock_ns(NULL) + ns);
-	/* Almost the same expiry as before: most register writes do not change it. */
+	/* Most register writes change the expiry little: keep the timer as it is. */
 	if (expires >= sim_time.expires &&
 	    expires - sim_time.expires < SIM_TIMER_MIN_NS)
 		return;
@@ -206,10 +220,10 @@ void sim_clock_rearm(void)
 }
 
 /*
- * Start the timer from an interrupt without locks. A register access may hold a lock
- * that another CPU takes while it holds a timer's lock. BPF programs do that: they are
- * called under the timer's lock and read an event. Several CPUs may get here at once;
- * the last one uses the latest expiry.
+ * Start the timer from an irq_work interrupt, which holds no locks. A register access may
+ * hold a lock that another CPU takes while it holds a timer's lock: the kernel calls BPF
+ * programs under the timer's lock, and they read events. Several CPUs may run this function
+ * at once; the last of them uses the latest expiry.
  */
 static void sim_start_timer(struct irq_work *work)
 {
@@ -227,17 +241,18 @@ static void sim_start_timer(struct irq_work *work)
 
 /**
  * sim_change() - change the model at the present time
- * @how: function that changes it, and with it the next overflow's time
+ * @change: function that changes the model; the timer is started again for the next
+ *	overflow
  *
- * Context: any; takes the model's lock.
+ * Context: any but NMI; takes the model's lock.
  */
-void sim_change(void (*how)(struct model *m))
+void sim_change(void (*change)(struct model *m))
 {
 	unsigned long flags;
 
 	flags = sim_lock();
 	sim_clock_sync();
-	how(sim.model);
+	change(sim.model);
 	sim_clock_rearm();
 	sim_unlock(flags);
 }
@@ -249,16 +264,20 @@ static enum hrtimer_restart sim_timer(struct hrtimer *timer)
 	flags = sim_lock();
 	WRITE_ONCE(sim_time.expires, KTIME_MAX);
 	sim_clock_sync();
-	/* Not by a restart: a register write may start the timer at the same time. */
+	/*
+	 * Do not return HRTIMER_RESTART: a register write on another CPU may start the
+	 * timer at the same time.
+	 */
 	sim_clock_rearm();
 	sim_unlock(flags);
 	return HRTIMER_NORESTART;
 }
 
 /**
- * sim_frozen_mask() - packages that are frozen, a bit each
+ * sim_frozen_mask() - find the packages that are frozen
  *
- * Called under the model's lock.
+ * Context: under the model's lock.
+ * Return: the packages, a bit each.
  */
 u32 sim_frozen_mask(void)
 {
@@ -273,10 +292,13 @@ u32 sim_frozen_mask(void)
 
 /**
  * sim_clock_wait_unfreeze() - wait for software to handle overflows
- * @packages: packages that froze just now, a bit each
+ * @packages: packages that overflows have just frozen, a bit each
  *
- * Return: 0 when they are unfrozen or the time for that is over, -EINTR when
- * the caller is being killed.
+ * Software has handled the overflow of a package when it unfreezes the package.
+ *
+ * Context: a task without locks; sleeps.
+ * Return: 0 when software has unfrozen each package once, or after the time of the
+ * parameter unfreeze_ms; -EINTR when the caller is being killed.
  */
 int sim_clock_wait_unfreeze(u32 packages)
 {
@@ -289,7 +311,7 @@ int sim_clock_wait_unfreeze(u32 packages)
 		frozen = sim_frozen_mask();
 		sim_unlock(flags);
 
-		/* One that froze again in the meantime was handled before. */
+		/* A package that was unfrozen once is handled, even if it froze again. */
 		packages &= frozen;
 		if (packages && ktime_after(ktime_get(), deadline)) {
 			pr_info("continuing though packages %#x are frozen: software did not handle their overflows in %u ms\n",
@@ -308,13 +330,14 @@ int sim_clock_wait_unfreeze(u32 packages)
  * sim_lock_at_rest() - take the model's lock to let cycles or traffic pass
  * @flags: the interrupt flags for sim_unlock()
  *
- * A driver freezes a box for some microseconds, and loses the counts of that time,
- * which are few.  On the manual clock they could be many: the host may stop the CPU
- * that has frozen a box, while other CPUs let any number of cycles pass.  So they
- * wait until no box is frozen, or until the freeze is so long that it is meant to
- * stay.
+ * A driver freezes a box for some microseconds, and loses the few counts of that time. On
+ * the manual clock it could lose many counts: the host may stop the virtual CPU that has
+ * frozen a box, while another CPU lets any number of cycles pass. So the other CPU waits
+ * until no box is frozen, or until a freeze has lasted for SIM_HOLD_NS, which means that
+ * software wants it to last.
  *
- * Return: 0 with the lock held, or -EINTR without when the caller is being killed.
+ * Context: a task without locks; sleeps.
+ * Return: 0 with the lock held, or -EINTR without the lock when the caller is being killed.
  */
 int sim_lock_at_rest(unsigned long *flags)
 {
@@ -330,12 +353,13 @@ int sim_lock_at_rest(unsigned long *flags)
 }
 
 /**
- * sim_clock_settle() - on the manual clock, let an overflow's delays pass
- * @before: sim_frozen_mask() before it
+ * sim_clock_settle() - on the manual clock, let the delays of an overflow pass
+ * @before: sim_frozen_mask() before the overflow
  *
- * For changes that take no time, like traffic.  An overflow whose freeze is
- * pending is not changed.  Called under the model's lock.
+ * For overflows by traffic, which takes no time of the model. If the overflow's freeze is
+ * still pending, no time passes.
  *
+ * Context: under the model's lock.
  * Return: packages that froze since @before, a bit each.
  */
 u32 sim_clock_settle(u32 before)
@@ -351,7 +375,7 @@ u32 sim_clock_settle(u32 before)
 	return frozen;
 }
 
-/* Begin an advance.  Called under the model's lock. */
+/* Begin a write of "advance". Called under the model's lock. */
 static int sim_advance_begin(u64 cycles)
 {
 	if (sim_time.real)
@@ -364,7 +388,8 @@ static int sim_advance_begin(u64 cycles)
 }
 
 /*
- * Wait for software, or for the pace. Called with the model's lock, which it releases.
+ * Wait until software has handled the overflows of sim_time.told; without such an overflow,
+ * until the pace allows more cycles. Called with the model's lock held, and releases it.
  */
 static int sim_advance_wait(unsigned long flags)
 	__releases(&sim.lock)
@@ -390,6 +415,7 @@ static int sim_advance_wait(unsigned long flags)
 	return ret;
 }
 
+/* Let cycles pass; fail if the clock is the real one, or is switched to it meanwhile. */
 static int sim_advance(u64 cycles)
 {
 	unsigned long flags;
@@ -424,7 +450,9 @@ out:
  * sim_clock_advance() - let cycles pass on the manual clock
  * @cycles: number of cycles
  *
- * Return: 0, -EINVAL when the clock is the real one, or -EINTR.
+ * Context: a task without locks; sleeps.
+ * Return: 0, -EINVAL when the clock is the real one (the log says so), or -EINTR when the
+ * caller is being killed.
  */
 int sim_clock_advance(u64 cycles)
 {
@@ -437,7 +465,7 @@ int sim_clock_advance(u64 cycles)
 	return ret;
 }
 
-/* The clock with this name: 1 real, 0 manual, or -EINVAL */
+/* Return 1 for "real", 0 for "manual", and -EINVAL for another name. */
 static int sim_clock_parse(const char *name)
 {
 	if (!strcmp(name, "real"))
@@ -452,8 +480,8 @@ static int sim_clock_parse(const char *name)
  * sim_clock_set() - switch to the other clock
  * @name: "real" or "manual"
  *
- * On the manual clock cycles are counted from 0 again, so that later counts do not
- * depend on the time of the switch.
+ * A switch to the manual clock sets the time of the model to cycle 0, so that later counts
+ * do not depend on the time of the switch.
  *
  * Return: 0, or -EINVAL for another name (the log says so).
  */
@@ -480,7 +508,9 @@ int sim_clock_set(const char *name)
 }
 
 /**
- * sim_clock_name() - the clock that is in use
+ * sim_clock_name() - name of the clock that is in use
+ *
+ * Return: "real" or "manual".
  */
 const char *sim_clock_name(void)
 {
@@ -488,10 +518,10 @@ const char *sim_clock_name(void)
 }
 
 /**
- * sim_clock_check() - are the clocks of a configuration possible?
+ * sim_clock_check() - check the frequencies of the clocks in a configuration
  * @c: the configuration
  *
- * Return: 0, or -EINVAL (the log says which one is not).
+ * Return: 0, or -EINVAL (the log names the invalid parameter).
  */
 int sim_clock_check(const struct model_config *c)
 {
@@ -515,7 +545,7 @@ int sim_clock_check(const struct model_config *c)
 }
 
 /**
- * sim_clock_init() - start time at cycle 0
+ * sim_clock_init() - start the clock at cycle 0
  *
  * Return: 0, or -EINVAL for invalid parameters.
  */
@@ -535,13 +565,13 @@ int sim_clock_init(void)
 }
 
 /**
- * sim_clock_exit() - stop; register accesses must have ended
+ * sim_clock_exit() - stop the clock; register accesses must have ended
  */
 void sim_clock_exit(void)
 {
 	unsigned long flags;
 
-	/* the timer does not start itself any more */
+	/* with the manual clock, the timer's handler does not start the timer again */
 	flags = sim_lock();
 	sim_time.real = false;
 	sim_unlock(flags);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The delays of an overflow as parameters, which can be changed at any time. */
+/*
+ * Module parameters for the delays of an overflow (freeze_delay, status_delay, pmi_delay),
+ * which can be written while the simulator runs.
+ */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/kernel.h>
@@ -19,7 +22,7 @@ static int sim_delay_set(const char *text, const struct kernel_param *kp)
 	int ret;
 
 	ret = kstrtou32(text, 0, &value);
-	/* The parameter's file exists before and after the model. */
+	/* The file of the parameter exists before and after the model. */
 	flags = sim_lock();
 	running = sim.model;
 	if (running && !ret && value > SIM_MAX_DELAY)
@@ -32,7 +35,7 @@ static int sim_delay_set(const char *text, const struct kernel_param *kp)
 	}
 	sim_unlock(flags);
 
-	/* The kernel reports a value that is refused while the module loads. */
+	/* While the module loads, the kernel itself reports an invalid value. */
 	if (ret && running)
 		pr_err("invalid %s=%.*s (expected 0 to %u)\n", kp->name,
 		       (int)strcspn(text, "\n"), text, SIM_MAX_DELAY);
@@ -40,9 +43,9 @@ static int sim_delay_set(const char *text, const struct kernel_param *kp)
 }
 
 /**
- * sim_delay_check() - are the delays that the module was loaded with possible?
+ * sim_delay_check() - check the delays that the module was loaded with
  *
- * Return: 0, or -EINVAL (the log says which one is not).
+ * Return: 0, or -EINVAL (the log names the invalid parameter).
  */
 int sim_delay_check(void)
 {

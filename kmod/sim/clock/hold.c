@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The control file "hold": a CPU is busy with interrupts off for a given time, at
- * once or from the next register access of another CPU on.
+ * The control file "hold": hold a CPU, which spins with interrupts off for a given time,
+ * at once or when another CPU next accesses a register.
  *
- * After a hold the CPU runs the function calls that were queued for it in that time:
- * the synchronous ones first, then the others in their order.  With again_us= a
- * second hold is the first of these others.  A caller of kick_all_cpus_sync(), which
- * is a synchronous call, then returns while asynchronous calls that were queued
- * earlier have not run yet.
+ * After a hold the held CPU runs the function calls (smp_call_function*()) that other CPUs
+ * queued for it in the meantime: the synchronous calls first, then the asynchronous calls
+ * in their order. With again_us= a second hold is the first of the asynchronous calls. A
+ * caller of kick_all_cpus_sync(), which is a synchronous call, then returns while
+ * asynchronous calls that were queued earlier have not run yet.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": hold: " fmt
 
@@ -23,15 +23,18 @@
 #include "sim.h"
 
 #define SIM_HOLD_MAX_US		2000000
-/* A CPU that disables interrupts itself, maybe for a lock of the caller */
+/*
+ * Longest wait for the begin of a hold: the CPU may have interrupts off while it waits for
+ * a lock that the caller holds.
+ */
 #define SIM_HOLD_WAIT_NS	(20 * NSEC_PER_MSEC)
 
 /**
- * struct sim_hold_request - contents of a line
+ * struct sim_hold_request - contents of a line of the control file
  * @cpu: CPU to be held
- * @us: duration of the first hold
- * @again_us: duration of the second
- * @by: CPU whose next access begins it, or -1
+ * @us: duration of the first hold, in microseconds
+ * @again_us: duration of the second hold, in microseconds; 0: no second hold
+ * @by: CPU whose next register access begins the hold, or -1 for a hold at once
  */
 struct sim_hold_request {
 	u32 cpu, us, again_us;
@@ -41,13 +44,12 @@ struct sim_hold_request {
 static void sim_hold_first(void *info);
 static void sim_hold_again(void *info);
 
-/* @pending: calls that have not ended; @held: the first one has begun. */
 static struct {
-	struct mutex lock;
+	struct mutex lock;		/* serialises lines */
 	struct sim_hold_request request;
-	int armed_by;
-	atomic_t pending;
-	bool held;
+	int armed_by;			/* CPU whose next access begins the hold, or -1 */
+	atomic_t pending;		/* function calls that have not ended */
+	bool held;			/* the call of @first has begun */
 	call_single_data_t first, again;
 } sim_hold = {
 	.lock = __MUTEX_INITIALIZER(sim_hold.lock),
@@ -76,7 +78,10 @@ static void sim_hold_call(call_single_data_t *csd)
 		atomic_dec(&sim_hold.pending);
 }
 
-/* Hold the requested CPU.  Return once it is held, or cannot be. Preemption is off. */
+/*
+ * Hold the requested CPU. Return when the hold has begun, or after SIM_HOLD_WAIT_NS. A hold
+ * of this CPU has ended at the return. Called with preemption off.
+ */
 static void sim_hold_begin(void)
 {
 	u64 until = sim_clock_ns(NULL) + SIM_HOLD_WAIT_NS;
@@ -97,9 +102,9 @@ static void sim_hold_begin(void)
 }
 
 /**
- * sim_hold_access() - begin a hold that waits for an access of this CPU
+ * sim_hold_access() - begin the hold that waits for a register access of this CPU
  *
- * Context: any but NMI; no lock of the simulator's is held.
+ * Context: any but NMI, without the model's lock.
  */
 void sim_hold_access(void)
 {
@@ -168,7 +173,7 @@ static int sim_hold_set(const struct sim_hold_request *r)
 	}
 	sim_hold.request = *r;
 	if (r->by >= 0) {
-		/* the access reads the request */
+		/* sim_hold_access() must see the new request */
 		smp_store_release(&sim_hold.armed_by, r->by);
 		return 0;
 	}
@@ -179,7 +184,7 @@ static int sim_hold_set(const struct sim_hold_request *r)
 }
 
 /**
- * sim_hold_line() - hold a CPU, now or at an access
+ * sim_hold_line() - hold a CPU, now or at the next register access of another CPU
  * @line: "cpu=1 us=20000 again_us=50000 by=0"; changed.  Without by= the CPU is held
  *	when the write returns.
  *
@@ -205,7 +210,9 @@ int sim_hold_line(char *line)
 }
 
 /**
- * sim_hold_init() - do nothing: a line begins a hold
+ * sim_hold_init() - do nothing: the control file begins a hold
+ *
+ * Return: 0.
  */
 int sim_hold_init(void)
 {
@@ -213,12 +220,12 @@ int sim_hold_init(void)
 }
 
 /**
- * sim_hold_exit() - wait for the end of the last hold; accesses have ended
+ * sim_hold_exit() - wait for the end of the last hold; register accesses have ended
  */
 void sim_hold_exit(void)
 {
 	while (atomic_read(&sim_hold.pending))
 		usleep_range(100, 1000);
-	/* The last call has been counted, but may not have returned. */
+	/* The last call has decremented @pending, but may not have returned. */
 	synchronize_rcu();
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The pace of the manual clock: no counter grows faster than 4 GHz allow in the time
- * of the guest.  Software may then tell an impossible growth from a possible one,
- * whichever clock is in use.
+ * The pace of the manual clock: no counter grows by more than 4 counts a nanosecond of the
+ * guest's time (4 GHz). Software can then recognise an impossible growth of a counter with
+ * either clock.
  *
- * Growth reserves the time that it takes, from the end of the last reservation or
- * from now on, and happens at its end.  All callers but sim_pace_wait() hold the
- * model's lock.
+ * Cycles and traffic reserve the time that they take, from the end of the last reservation
+ * or from now on, whichever is later. Traffic passes at the end of its reservation.
+ *
+ * The model's lock guards the reservation: sim_pace_wait() is called without the lock, all
+ * other functions that change or read the end of the reservation under it.
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>
@@ -17,13 +19,15 @@
 
 #include "sim.h"
 
+/* Largest growth of a counter in a nanosecond */
 #define SIM_PACE_PER_NS		4
-/* Longer waits sleep, for no longer than this at a time. */
+/* Waits of up to this time spin, and longer waits sleep. */
 #define SIM_PACE_SPIN_NS	(50 * NSEC_PER_USEC)
+/* Longest sleep of one call of sim_pace_wait() */
 #define SIM_PACE_SLEEP_NS	(10 * NSEC_PER_MSEC)
-/* Largest number of cycles that no conversion overflows with */
+/* Largest number of cycles that a conversion to ns handles without an overflow */
 #define SIM_PACE_MAX_CYCLES	(1ULL << 40)
-/* Growth by traffic that may happen at once. */
+/* Largest growth of a counter by the traffic of one reservation */
 #define SIM_PACE_AT_ONCE	8000
 
 static bool sim_pace_on = true;
@@ -31,10 +35,13 @@ module_param_named(pace, sim_pace_on, bool, 0644);
 MODULE_PARM_DESC(pace,
 		 "0: on the manual clock counters grow faster than 4 GHz allow (default 1)");
 
-/* End of the last reservation. */
+/* End of the last reservation, guarded by the model's lock */
 static u64 sim_pace_end_ns;
 
-/* The clock that is fastest at present, and the nominal UCLK. */
+/*
+ * Return the highest frequency of all clocks: the nominal frequencies, and the present
+ * UCLK of each package.
+ */
 static u32 sim_fastest_khz(void)
 {
 	u32 khz = sim.config.clock_khz[MODEL_UCLK];
@@ -48,8 +55,11 @@ static u32 sim_fastest_khz(void)
 }
 
 /**
- * sim_pace_ns() - time that cycles take
+ * sim_pace_ns() - convert cycles to the time that they must take
  * @cycles: cycles of the nominal UCLK
+ *
+ * Context: under the model's lock.
+ * Return: time in ns; 0 with the parameter pace=0.
  */
 u64 sim_pace_ns(u64 cycles)
 {
@@ -62,10 +72,11 @@ u64 sim_pace_ns(u64 cycles)
 }
 
 /**
- * sim_pace_allows() - take the cycles that the time since the last reservation allows
- * @cycles: maximum
+ * sim_pace_allows() - reserve the time since the last reservation for cycles
+ * @cycles: largest number of cycles
  *
- * Return: number of cycles that may pass now.
+ * Context: under the model's lock.
+ * Return: number of cycles that may pass now, which fit into that time.
  */
 u64 sim_pace_allows(u64 cycles)
 {
@@ -85,7 +96,9 @@ u64 sim_pace_allows(u64 cycles)
 }
 
 /**
- * sim_pace_start() - discard the time before now
+ * sim_pace_start() - discard the unused time between the last reservation and now
+ *
+ * Context: under the model's lock.
  */
 void sim_pace_start(void)
 {
@@ -93,8 +106,12 @@ void sim_pace_start(void)
 }
 
 /**
- * sim_pace_spend() - delay later growth by cycles that have just passed
+ * sim_pace_spend() - reserve time for cycles that have already passed
  * @cycles: number of cycles
+ *
+ * Cycles and traffic after them wait for the end of this reservation.
+ *
+ * Context: under the model's lock.
  */
 void sim_pace_spend(u64 cycles)
 {
@@ -106,7 +123,10 @@ void sim_pace_spend(u64 cycles)
  * sim_pace_reserve() - reserve time for traffic
  * @t: the transactions
  *
- * Return: number of transactions that fit into the reservation.
+ * A reservation covers a growth of up to SIM_PACE_AT_ONCE counts.
+ *
+ * Context: under the model's lock.
+ * Return: number of transactions for which time is reserved.
  */
 u64 sim_pace_reserve(const struct model_txn *t)
 {
@@ -121,7 +141,10 @@ u64 sim_pace_reserve(const struct model_txn *t)
 }
 
 /**
- * sim_pace_end() - the end of the last reservation
+ * sim_pace_end() - find the end of the last reservation
+ *
+ * Context: under the model's lock.
+ * Return: time in ns.
  */
 u64 sim_pace_end(void)
 {
@@ -129,11 +152,11 @@ u64 sim_pace_end(void)
 }
 
 /**
- * sim_pace_wait() - wait until a time, or for a part of a long wait
+ * sim_pace_wait() - wait until a time, for SIM_PACE_SLEEP_NS at most
  * @until_ns: the time
  *
  * Context: a task without locks.
- * Return: true if the wait is over.
+ * Return: true if the time has come, false if the caller must wait again.
  */
 bool sim_pace_wait(u64 until_ns)
 {

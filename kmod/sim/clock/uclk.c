@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The control file "uclk": each package's UCLK changes its frequency while it runs,
- * as uncore frequency scaling does, or stops, as in package C6.
+ * The control file "uclk": change the frequency of a package's UCLK while the simulator
+ * runs, as uncore frequency scaling does, or stop the clock, as package C6 does.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": uclk: " fmt
 
@@ -13,7 +13,7 @@
 
 /**
  * sim_uclk_line() - set the frequency of a package's UCLK
- * @line: "pkg=0 khz=1200000", or khz=0 to stop it
+ * @line: "pkg=0 khz=1200000"; khz=0 stops the clock
  *
  * Return: 0, or -EINVAL for an invalid line (the log names the cause).
  */
@@ -49,7 +49,8 @@ int sim_uclk_line(char *line)
 }
 
 /**
- * sim_uclk_show() - print the frequencies, as lines that set them
+ * sim_uclk_show() - print the frequency of each package's UCLK, in the format of
+ * sim_uclk_line()
  * @s: output
  */
 void sim_uclk_show(struct seq_file *s)
