@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A core PMU: counters of each CPU that overflow at a fixed rate and interrupt
- * through LVTPC, and the NMI handler that perf has for them.
+ * The control file "core_pmu": a core PMU, whose counter on each CPU overflows at a fixed
+ * rate and interrupts through LVTPC, and an NMI handler like perf's.
  *
- * The handler behaves as perf's: it is registered without NMI_FLAG_FIRST, touches
- * LVTPC in every NMI while any counter is active, whether the NMI is its own or
- * not, and unmasks LVTPC at its start ("early", before Haswell) or at its end
- * ("late", Haswell and later).
+ * Like perf's handler, the handler is registered without NMI_FLAG_FIRST. It writes LVTPC in
+ * every NMI while any counter is active, also in NMIs that a core PMU did not cause. It
+ * unmasks LVTPC at its start ("early", before Haswell) or at its end ("late", Haswell and
+ * later).
  *
- * Hardware drops a PMI of the uncore that arrives while LVTPC is masked, also
- * while the CPU is in an NMI handler.  Here a PMI reaches its CPU as an NMI, which
- * waits for the end of the handler.  So each CPU records when LVTPC was last
- * masked, and front/pmi.c compares the time of the overflow with that.
+ * Hardware drops a PMI of the uncore that arrives while LVTPC is masked, also while the CPU
+ * is in an NMI handler. In the simulator the PMI reaches its CPU as an NMI, which waits for
+ * the end of the handler. So each CPU records when LVTPC was last masked, and front/pmi.c
+ * drops a PMI whose overflow was in that time (sim_core_pmu_masks()).
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": core_pmu: " fmt
 
@@ -33,15 +33,15 @@
 
 #define SIM_CORE_PMU_MAX_HZ	10000
 #define SIM_CORE_PMU_MAX_US	100
-/* Time that perf's handler takes for a sample with a call chain. */
+/* Default duration of the handler: the time that perf takes for a sample with a call chain */
 #define SIM_CORE_PMU_US		20
 
 /**
- * struct sim_core - counter of one CPU
+ * struct sim_core - counter of a CPU
  * @timer: fires at each overflow
  * @overflowed: overflow status bit
- * @masked_from: time at which LVTPC was last masked, by delivery
- * @masked_to: time at which the handler unmasked it; U64_MAX: not yet
+ * @masked_from: time at which the delivery of an NMI last masked LVTPC
+ * @masked_to: time at which the handler unmasked LVTPC; U64_MAX: not yet
  */
 struct sim_core {
 	struct hrtimer timer;
@@ -55,8 +55,8 @@ static DEFINE_PER_CPU(struct sim_core, sim_cores);
  * struct sim_core_request - contents of a line of "core_pmu"
  * @cpus: CPUs whose counter is active
  * @hz: overflows a second
- * @us: duration of the handler
- * @late: it unmasks LVTPC at its end
+ * @us: duration of the handler, in microseconds
+ * @late: the handler unmasks LVTPC at its end, not at its start
  */
 struct sim_core_request {
 	struct cpumask cpus;
@@ -64,21 +64,24 @@ struct sim_core_request {
 	bool late;
 };
 
-/* The request in effect.  @lock guards it; the timers and the handler read it. */
 static struct {
-	struct mutex lock;
-	struct sim_core_request request;
-	bool active;
+	struct mutex lock;	/* guards @request; timers and the handler only read it */
+	struct sim_core_request request;	/* the request in effect */
+	bool active;		/* some CPU's counter is active */
 	enum cpuhp_state online;
 } sim_core_pmu = { .lock = __MUTEX_INITIALIZER(sim_core_pmu.lock) };
 
 /* --- hardware ------------------------------------------------------------ */
 
+/* Record that the delivery of the present NMI has masked LVTPC. */
 static void sim_core_masked(struct sim_core *core)
 {
-	/* In this order: a reader in between sees no time at all. */
+	/*
+	 * In this order: between the two writes sim_core_pmu_masks() finds an interval
+	 * that ends before it begins.
+	 */
 	WRITE_ONCE(core->masked_from, sim_clock_ns(NULL));
-	/* @masked_to after @masked_from */
+	/* pairs with smp_rmb() in sim_core_pmu_masks() */
 	smp_wmb();
 	WRITE_ONCE(core->masked_to, U64_MAX);
 }
@@ -90,14 +93,15 @@ static void sim_core_unmask(struct sim_core *core)
 }
 
 /**
- * sim_core_pmu_masks() - check whether a core PMU's NMI had LVTPC masked
+ * sim_core_pmu_masks() - check whether LVTPC was masked for the core PMU's NMI handler
  * @cpu: CPU
  * @ns: time to check, now or a moment ago
  *
- * A virtual CPU may lose its processor in the handler.  Only the handler's nominal
- * time counts, or nearly all PMIs would be dropped on a busy host.
+ * The host may stop a virtual CPU in the handler. LVTPC is taken as masked for the nominal
+ * time of the handler at most; otherwise nearly all PMIs would be dropped on a busy host.
  *
  * Context: any.
+ * Return: true if the LVTPC of @cpu was masked at the time @ns.
  */
 bool sim_core_pmu_masks(unsigned int cpu, u64 ns)
 {
@@ -105,13 +109,16 @@ bool sim_core_pmu_masks(unsigned int cpu, u64 ns)
 	u64 us = READ_ONCE(sim_core_pmu.request.us);
 	u64 from, to = READ_ONCE(core->masked_to);
 
-	smp_rmb();	/* sim_core_masked() */
+	smp_rmb();	/* pairs with smp_wmb() in sim_core_masked() */
 	from = READ_ONCE(core->masked_from);
 	return READ_ONCE(sim_core_pmu.active) && ns >= from && ns < to &&
 	       ns < from + us * NSEC_PER_USEC;
 }
 
-/* The status bit stays when the PMI is dropped: the next NMI's handler finds it. */
+/*
+ * Let a counter overflow. If LVTPC drops the PMI, the overflow status bit stays set, and the
+ * handler of the next NMI finds it.
+ */
 static enum hrtimer_restart sim_core_overflow(struct hrtimer *timer)
 {
 	struct sim_core *core = container_of(timer, struct sim_core, timer);
@@ -127,6 +134,7 @@ static enum hrtimer_restart sim_core_overflow(struct hrtimer *timer)
 
 /* --- the handler --------------------------------------------------------- */
 
+/* NMI handler, like perf's. */
 static int sim_core_nmi(unsigned int type, struct pt_regs *regs)
 {
 	struct sim_core *core = this_cpu_ptr(&sim_cores);
@@ -135,7 +143,7 @@ static int sim_core_nmi(unsigned int type, struct pt_regs *regs)
 
 	if (!READ_ONCE(sim_core_pmu.active) || sim_nmi_hidden())
 		return NMI_DONE;
-	/* by this NMI, of the core PMU or of the uncore */
+	/* masked by the delivery of this NMI, of the core PMU or of the uncore */
 	if (sim_lapic_masked())
 		sim_core_masked(core);
 	if (!late)
@@ -153,7 +161,10 @@ static int sim_core_nmi(unsigned int type, struct pt_regs *regs)
 
 /* --- starting and stopping ----------------------------------------------- */
 
-/* On the CPU.  perf has LVTPC in NMI mode from the boot of the CPU on. */
+/*
+ * Start the counter of this CPU. LVTPC is set to NMI mode, as perf does at the boot of a
+ * CPU.
+ */
 static void sim_core_start(void *info)
 {
 	struct sim_core *core = this_cpu_ptr(&sim_cores);
@@ -182,7 +193,7 @@ static int sim_core_offline(unsigned int cpu)
 	return 0;
 }
 
-/* Replace the request in effect.  A @hz of 0 stops all counters. */
+/* Replace the request in effect. With @r->hz = 0 all counters stop. */
 static void sim_core_set(const struct sim_core_request *r)
 {
 	unsigned int cpu;
@@ -192,7 +203,7 @@ static void sim_core_set(const struct sim_core_request *r)
 	WRITE_ONCE(sim_core_pmu.request.hz, 0);
 	for_each_online_cpu(cpu)
 		hrtimer_cancel(&per_cpu_ptr(&sim_cores, cpu)->timer);
-	/* A pending NMI still has a handler. */
+	/* Wait for pending NMIs while their handler is active. */
 	synchronize_rcu();
 	WRITE_ONCE(sim_core_pmu.active, r->hz);
 	sim_core_pmu.request = *r;
@@ -286,7 +297,7 @@ int sim_core_pmu_line(char *line)
 }
 
 /**
- * sim_core_pmu_show() - print the line in effect
+ * sim_core_pmu_show() - print the request in effect, in the format of sim_core_pmu_line()
  * @s: output
  */
 void sim_core_pmu_show(struct seq_file *s)

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPUs that come online while native_write_msr() has a breakpoint in it.
+ * Support for CPUs that come online while the MSR front has a breakpoint (kprobe) in
+ * native_write_msr().
  *
- * A CPU writes two MSRs through that function before it can take a breakpoint,
- * and would triple-fault:
+ * A CPU that comes online writes two MSRs through native_write_msr() before it can take a
+ * breakpoint, and would triple-fault:
  *
- * - TSC_AUX in setup_getcpu(), before the CPU has an interrupt table.  The
- *   kernel skips it on CPUs without RDTSCP and RDPID, so these features are
- *   hidden while a CPU comes up, and the CPU writes TSC_AUX a little later.
+ * - TSC_AUX in setup_getcpu(), before the CPU has an interrupt table. The kernel skips this
+ *   write on CPUs without RDTSCP and RDPID. So this file hides the two features while a CPU
+ *   comes up, and the CPU writes TSC_AUX later, in sim_write_tsc_aux().
  *
- * - GS_BASE in load_percpu_segment() (before 6.4), between clearing GS, with
- *   which exceptions find the CPU's variables, and setting it again.  The
- *   startup code has set GS_BASE already, so the function is skipped.
+ * - GS_BASE in load_percpu_segment() (before 6.4). The function clears GS, by which
+ *   exceptions find the per-CPU variables, and then sets it again. The startup code has set
+ *   GS_BASE already, so a kprobe skips the function.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -30,7 +31,7 @@ static const unsigned int sim_aux_features[] = {
 	X86_FEATURE_RDTSCP, X86_FEATURE_RDPID,
 };
 
-/* Features of the above that are hidden now; CPUs come up one at a time. */
+/* Hidden features, a bit for each of sim_aux_features[]; CPUs come up one at a time. */
 static unsigned long sim_hidden;
 
 static enum cpuhp_state sim_prepare_state, sim_online_state;
@@ -57,7 +58,7 @@ static int sim_show_features(unsigned int cpu)
 	return 0;
 }
 
-/* On the new CPU, before it runs a user task, which could read TSC_AUX */
+/* Runs on the new CPU, before any user task, which could read TSC_AUX, runs there. */
 static int sim_write_tsc_aux(unsigned int cpu)
 {
 	bool missed = sim_hidden;
@@ -69,7 +70,7 @@ static int sim_write_tsc_aux(unsigned int cpu)
 	return 0;
 }
 
-/* As if the probed function were a lone return. */
+/* The probed function jumps here, and so returns at once. */
 static void sim_nothing(void)
 {
 }
@@ -98,7 +99,7 @@ int sim_hotplug_init(void)
 {
 	int ret;
 
-	/* Kernels that do not have the function do not have the problem. */
+	/* Kernels without load_percpu_segment() do not need this probe. */
 	ret = register_kprobe(&sim_segment_probe);
 	if (ret && ret != -ENOENT) {
 		pr_err("cannot probe load_percpu_segment() (error %d)\n", ret);
@@ -131,11 +132,11 @@ err_probe:
 }
 
 /**
- * sim_hotplug_exit() - undo sim_hotplug_init(); MSRs are not probed any more
+ * sim_hotplug_exit() - undo sim_hotplug_init(), after sim_msr_exit()
  */
 void sim_hotplug_exit(void)
 {
-	/* Removing a state waits for a CPU that is just now coming up. */
+	/* The removal of a state waits for a CPU that is coming up at present. */
 	if (sim_segment_probed)
 		unregister_kprobe(&sim_segment_probe);
 	cpuhp_remove_state_nocalls(sim_online_state);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The local APIC between a PMI and its CPU: the entry of the vector table for
- * performance counters (LVTPC), and the enable bit in IA32_DEBUGCTL.
+ * The local APIC between a PMI and its CPU: the local vector table's entry for performance
+ * counters (LVTPC), and the bit of IA32_DEBUGCTL that enables PMIs of the uncore.
  *
  * A virtual machine's local APIC keeps the value that software writes to LVTPC, but
  * delivers no interrupt through it. This file implements the rules of the SDM (volume
@@ -20,9 +20,9 @@
 
 #include "sim.h"
 
-/* ENABLE_UNCORE_PMI; Offcore_PMI_EN in other readings. */
+/* ENABLE_UNCORE_PMI, which other documents call Offcore_PMI_EN */
 #define DEBUGCTL_UNCORE_PMI	BIT_ULL(13)
-/* LBR, BTF, TR to FREEZE_WHILE_SMM, RTM; the rest is reserved. */
+/* LBR, BTF, TR to FREEZE_WHILE_SMM, RTM; all other bits are reserved. */
 #define DEBUGCTL_BITS		(GENMASK_ULL(15, 6) | GENMASK_ULL(1, 0))
 
 static char *sim_lvtpc = "strict";
@@ -37,11 +37,14 @@ MODULE_PARM_DESC(debugctl,
 
 static bool sim_lvtpc_strict;
 
-/* IA32_DEBUGCTL, whose bits an emulated CPU does not keep */
+/* IA32_DEBUGCTL of each CPU: an emulated CPU does not keep the bits */
 static DEFINE_PER_CPU(u64, sim_debugctls);
 
 /**
  * sim_lapic_enabled() - check whether IA32_DEBUGCTL of this CPU enables PMIs
+ *
+ * Context: any, NMIs included.
+ * Return: true with bit 13 set, or with the parameter debugctl=0.
  */
 bool sim_lapic_enabled(void)
 {
@@ -61,7 +64,9 @@ void sim_lapic_mask(void)
 }
 
 /**
- * sim_lapic_unmask() - unmask LVTPC in NMI mode, like the end of a handler
+ * sim_lapic_unmask() - unmask LVTPC of this CPU in NMI mode, like perf's NMI handler
+ *
+ * Context: any, NMIs included.
  */
 void sim_lapic_unmask(void)
 {
@@ -69,7 +74,10 @@ void sim_lapic_unmask(void)
 }
 
 /**
- * sim_lapic_masked() - check whether LVTPC of this CPU is masked and obeyed
+ * sim_lapic_masked() - check whether LVTPC of this CPU is masked
+ *
+ * Context: any, NMIs included.
+ * Return: true if masked; false with the parameter lvtpc=ignore.
  */
 bool sim_lapic_masked(void)
 {
@@ -77,7 +85,9 @@ bool sim_lapic_masked(void)
 }
 
 /**
- * sim_lapic_nmi_mode() - check whether LVTPC of this CPU is set to NMIs
+ * sim_lapic_nmi_mode() - check whether the delivery mode of this CPU's LVTPC is NMI
+ *
+ * Context: any, NMIs included.
  */
 bool sim_lapic_nmi_mode(void)
 {
@@ -86,6 +96,9 @@ bool sim_lapic_nmi_mode(void)
 
 /**
  * sim_lapic_delivers() - check whether LVTPC of this CPU delivers NMIs
+ *
+ * Context: any, NMIs included.
+ * Return: true if LVTPC is unmasked and in NMI mode, or with the parameter lvtpc=ignore.
  */
 bool sim_lapic_delivers(void)
 {
@@ -94,7 +107,7 @@ bool sim_lapic_delivers(void)
 
 /**
  * sim_lapic_claims() - check whether this file simulates an MSR
- * @msr: its number
+ * @msr: number of the MSR
  */
 bool sim_lapic_claims(u32 msr)
 {
@@ -102,9 +115,9 @@ bool sim_lapic_claims(u32 msr)
 }
 
 /**
- * sim_lapic_msr() - access an MSR of this CPU that sim_lapic_claims()
- * @write: it is a write
- * @value: read or to be written
+ * sim_lapic_msr() - access IA32_DEBUGCTL of this CPU
+ * @write: the access is a write
+ * @value: value to write, or result of the read
  *
  * Context: any, NMIs included; interrupts off, or no other access to this CPU.
  * Return: MODEL_OK, or MODEL_GP for reserved bits.
@@ -121,9 +134,9 @@ int sim_lapic_msr(bool write, u64 *value)
 }
 
 /**
- * sim_lapic_online() - handle this CPU's reset when it comes online
+ * sim_lapic_online() - reset IA32_DEBUGCTL of this CPU when it comes online
  *
- * Its LVTPC is masked then, by the virtual machine.
+ * The virtual machine itself resets LVTPC, which is masked then.
  */
 void sim_lapic_online(void)
 {
@@ -133,7 +146,7 @@ void sim_lapic_online(void)
 /**
  * sim_lapic_init() - check the parameters
  *
- * Return: 0, or -EINVAL for an invalid one.
+ * Return: 0, -EINVAL for an invalid parameter, or -ENODEV without a local APIC.
  */
 int sim_lapic_init(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The MSR front: accesses to simulated MSRs through the kernel's
- * native_{read,write}_msr*() go to the model; all others are not changed.
+ * The MSR front: kprobes redirect accesses to simulated MSRs by native_{read,write}_msr*()
+ * of the kernel to the model. Accesses to other MSRs are not changed.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -27,14 +27,19 @@ static unsigned int sim_unfrozen_us;
 module_param_named(unfrozen_us, sim_unfrozen_us, uint, 0644);
 MODULE_PARM_DESC(unfrozen_us, "microseconds for which firmware or a hypervisor has a CPU that has just unfrozen its package (default 0)");
 
+/* Interval at which sim_unfrozen_delay() brings the model up to the present */
 #define SIM_UNFROZEN_STEP_US	10
 
+/*
+ * Access an MSR of this CPU's package in the model, and record the access. Return MODEL_*.
+ * Called under the model's lock, or for an MSR that model_msr_lockless() allows.
+ */
 static int sim_msr_model(bool write, u32 msr, u64 *value)
 {
 	unsigned int pkg = topology_physical_package_id(smp_processor_id());
 	int ret;
 
-	/* A preemptible caller moved after the probe read its CPU. */
+	/* A preemptible caller may have moved to another CPU since sim_probe_pre(). */
 	if (pkg >= sim.config.packages)
 		return MODEL_NOT_MINE;
 
@@ -51,8 +56,9 @@ static int sim_msr_model(bool write, u32 msr, u64 *value)
 }
 
 /*
- * Bring the global status up to the present, if the lock is free: a handler that
- * has just unmasked LVTPC must see an overflow whose PMI was dropped until then.
+ * In an NMI, bring the model up to the present before a read of the global status, if the
+ * model's lock is free. A handler that has just unmasked LVTPC must see the overflows whose
+ * PMIs were dropped while LVTPC was masked.
  */
 static void sim_status_sync_nmi(bool write)
 {
@@ -64,9 +70,10 @@ static void sim_status_sync_nmi(bool write)
 }
 
 /*
- * An NMI may have interrupted this CPU while it holds the model's lock, and waiting
- * would never end. The registers that an NMI handler needs are outside the lock; for
- * other registers only a free lock is taken.
+ * Access an MSR in an NMI. The NMI may have interrupted this CPU while it holds the model's
+ * lock, so waiting for the lock would never end. The registers that an NMI handler needs are
+ * accessed without the lock. An access to another register takes the lock if it is free; if
+ * it is not free, a read returns 0 and a write is lost.
  */
 static int sim_msr_access_nmi(bool write, u32 msr, u64 *value)
 {
@@ -74,7 +81,7 @@ static int sim_msr_access_nmi(bool write, u32 msr, u64 *value)
 	int ret;
 
 	if (model_msr_lockless(sim.model, msr, write)) {
-		/* @value is 0 */
+		/* the global status of a hidden NMI reads 0: sim_msr_read() sets 0 */
 		if (!write && sim_nmi_hidden())
 			return MODEL_OK;
 		sim_status_sync_nmi(write);
@@ -102,8 +109,9 @@ static bool sim_is_frozen(void)
 }
 
 /*
- * Stop the CPU after it has unfrozen its package, which counts on. The NMI of the next
- * overflow then interrupts the handler of the overflow before.
+ * Stop the CPU for the time of the parameter unfrozen_us after it has unfrozen its package.
+ * The package counts meanwhile, so that the NMI of the next overflow interrupts the handler
+ * of the previous overflow.
  */
 static void sim_unfrozen_delay(void)
 {
@@ -120,6 +128,7 @@ static void sim_unfrozen_delay(void)
 	}
 }
 
+/* Access a simulated MSR in any context. Return MODEL_*. */
 static int sim_msr_access(bool write, u32 msr, u64 *value)
 {
 	unsigned long flags;
@@ -149,7 +158,8 @@ static int sim_msr_access(bool write, u32 msr, u64 *value)
 }
 
 /*
- * The MSRs of the VM itself. Inlined here, native_*_safe() are copies without a probe.
+ * Access an MSR of the virtual machine itself. native_*_safe() are inlined here, and the
+ * inlined copies have no kprobe.
  */
 static int sim_other_read(u32 msr, u64 *value)
 {
@@ -173,8 +183,9 @@ static int sim_other_write(u32 msr, u64 value)
 }
 
 /*
- * Stop the CPU: the value that it read may be old when it continues. Only this register
- * can be written in any state.
+ * Stop the CPU after a read of the global status, for the time of the parameter status_us or
+ * status_clear_us. The value may be out of date when the CPU continues. The global status is
+ * the only register that model_msr_lockless() allows to write.
  */
 static void sim_status_delay(u32 msr, u64 value)
 {
@@ -185,8 +196,8 @@ static void sim_status_delay(u32 msr, u64 value)
 }
 
 /*
- * Replacements of the probed functions for a simulated MSR. They run in their caller's
- * context.
+ * Replacements of the probed functions for a simulated MSR. They run in the context of the
+ * caller of the probed function.
  */
 static int sim_msr_read(u32 msr, u64 *value)
 {
@@ -282,12 +293,13 @@ static int sim_native_write_msr_safe(unsigned int msr, u32 low, u32 high)
 }
 #endif
 
-/* A kprobe on a function, and its replacement for simulated MSRs */
+/* A kprobe on a function, and the function's replacement for simulated MSRs */
 struct sim_probe {
 	struct kprobe kprobe;
 	void *instead;
 };
 
+/* Jump to the replacement if the MSR, in %rdi, is simulated on this CPU. */
 static int sim_probe_pre(struct kprobe *p, struct pt_regs *regs)
 {
 	struct sim_probe *probe = container_of(p, struct sim_probe, kprobe);
@@ -312,8 +324,8 @@ NOKPROBE_SYMBOL(sim_probe_pre);
  * @regs: not used
  * @flags: not used
  *
- * The kernel never turns a kprobe with a post-handler into a jump, behind which a changed
- * regs->ip has no effect.
+ * Does nothing. The kernel does not optimise a kprobe with a post-handler into a jump. In an
+ * optimised kprobe a changed regs->ip would have no effect.
  */
 void sim_probe_post(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
 {
@@ -341,7 +353,7 @@ static struct kprobe *sim_kprobes[ARRAY_SIZE(sim_probes)];
 /**
  * sim_msr_init() - start the simulation of MSRs
  *
- * Return: 0, or -ENODEV when the kernel has no function to probe.
+ * Return: 0, -ENOMEM, or -ENODEV if the functions of the kernel cannot be probed.
  */
 int sim_msr_init(void)
 {
@@ -362,8 +374,11 @@ int sim_msr_init(void)
 	return 0;
 }
 
-/* Accesses by an interrupt of another probe's handler reach the virtual machine's MSRs. */
-static void sim_msr_tell_missed(void)
+/*
+ * Log the number of accesses that kprobes missed. An access by an interrupt during another
+ * probe's handler reaches the MSR of the virtual machine.
+ */
+static void sim_msr_log_missed(void)
 {
 	unsigned long missed = 0;
 	unsigned int i;
@@ -381,11 +396,11 @@ static void sim_msr_tell_missed(void)
 void sim_msr_exit(void)
 {
 	unregister_kprobes(sim_kprobes, ARRAY_SIZE(sim_kprobes));
-	sim_msr_tell_missed();
+	sim_msr_log_missed();
 
 	/*
-	 * A task may have been preempted inside sim_native_*(), and a handler may run
-	 * there with interrupts off: wait for both.
+	 * A task may have been preempted in sim_native_*(), and another CPU may run these
+	 * functions with interrupts off: wait for both.
 	 */
 	synchronize_rcu_tasks();
 	synchronize_rcu();

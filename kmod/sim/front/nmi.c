@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NMIs of the simulated hardware on their way to a CPU.
+ * Delivery of the NMIs of the simulated hardware to a CPU.
  *
- * An interrupt of performance counters is an NMI at once, wherever its CPU is: in a
- * program, with interrupts off, or in a hard interrupt's handler. No other CPU can read
- * LVTPC of that CPU, so the simulator's handler decides at the start of the NMI, before
- * all other handlers, as the local APIC does:
+ * An interrupt of performance counters is sent as an NMI at once, whether its CPU is in a
+ * program, has interrupts off, or is in a hard interrupt's handler. Another CPU cannot read
+ * LVTPC of that CPU. So the simulator's handler on that CPU does the work of the local APIC
+ * at the start of the NMI, before all other handlers:
  *
  *	LVTPC delivers NMIs	the handler masks LVTPC; the other handlers see the NMI
  *	LVTPC is masked		the interrupt is dropped, and the NMI hidden
  *	a kprobe's breakpoint	the NMI is hidden, and sent again after the breakpoint
  *
- * The probes of the MSR front do not nest, so a handler that reads an MSR during a
- * breakpoint would miss the model. The breakpoint of a simulated MSR ends in the MSR
- * front, which calls sim_nmi_resume().
+ * Kprobes do not nest, so during a breakpoint the kprobes of the MSR front (msr.c) do not
+ * work, and an NMI handler that reads an MSR would not get the model's value. The breakpoint
+ * of a simulated MSR ends in the MSR front, which calls sim_nmi_resume() to send the NMI.
  *
- * A handler cannot keep an NMI from the others. While an NMI is hidden, LVTPC reads
- * unmasked and the global status reads 0, so that no other handler
- * takes the NMI for a PMI. The simulator claims the NMI, and restores LVTPC at its end.
+ * The kernel calls all handlers of an NMI. While an NMI is hidden, LVTPC reads unmasked and
+ * the global status reads 0, so that no other handler takes the NMI for a PMI. The simulator
+ * claims the NMI, and restores LVTPC at its end.
  *
- * Interrupts for a CPU with a pending NMI are merged with it.
+ * An interrupt for a CPU with a pending NMI adds its cause to this NMI.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": nmi: " fmt
 
@@ -44,13 +44,14 @@
 
 /**
  * struct sim_nmi - NMIs of one CPU
- * @pending: causes of the NMI on its way, SIM_NMI_*; 0: none is on its way
- * @postponed: causes of the NMI that a breakpoint has postponed
- * @again: sends the postponed NMI, unless the MSR front has
- * @later: does the same, where a probe's handler runs with interrupts on
- * @begun: the first handler of the present NMI has run
- * @hidden: the present NMI is hidden, or the last one was
- * @lvtpc: LVTPC at the start of a hidden NMI
+ * @pending: causes of the NMI that was sent and has not begun, SIM_NMI_*; 0: none
+ * @postponed: causes of the NMI that a breakpoint has postponed; 0: none
+ * @again: sends the postponed NMI, unless the MSR front has sent it
+ * @later: sends the postponed NMI if @again runs during a probe's handler, which may have
+ *	interrupts on
+ * @begun: sim_nmi_first() has run in the present NMI
+ * @hidden: the present NMI is hidden from other handlers; outside NMIs, the last NMI was
+ * @lvtpc: value of LVTPC at the start of a hidden NMI
  */
 struct sim_nmi {
 	atomic_t pending;
@@ -63,7 +64,7 @@ struct sim_nmi {
 
 static DEFINE_PER_CPU(struct sim_nmi, sim_nmis);
 
-/* The kernel's variable: the probe whose breakpoint a CPU handles */
+/* current_kprobe of the kernel: the kprobe whose breakpoint a CPU handles, or NULL */
 static struct kprobe * __percpu *sim_current_kprobe;
 
 static enum cpuhp_state sim_nmi_cpuhp;
@@ -72,7 +73,10 @@ static enum cpuhp_state sim_nmi_cpuhp;
 
 /* --- sending --------------------------------------------------------------- */
 
-/* The interrupted code may be between its writes of the two halves of the ICR. */
+/*
+ * Send an NMI by the local APIC. In an NMI without x2APIC, the interrupted code may have
+ * written one half of the ICR and not yet the other, so restore the half ICR2.
+ */
 static void sim_nmi_ipi(unsigned int cpu)
 {
 	bool save = in_nmi() && !x2apic_mode;
@@ -101,7 +105,9 @@ void sim_nmi_send(unsigned int cpu, u32 causes)
 }
 
 /**
- * sim_nmi_resume() - send this CPU the NMI that a breakpoint has postponed
+ * sim_nmi_resume() - send this CPU the NMI that a breakpoint has postponed, if any
+ *
+ * Context: any; does nothing in an NMI.
  */
 void sim_nmi_resume(void)
 {
@@ -117,14 +123,16 @@ void sim_nmi_resume(void)
 	local_irq_restore(flags);
 }
 
+/* Return whether this CPU handles the breakpoint of a kprobe. */
 static bool sim_nmi_in_kprobe(void)
 {
 	return *this_cpu_ptr(sim_current_kprobe);
 }
 
 /*
- * The handler of another module's kretprobe has interrupts on. An NMI that is sent at
- * once would interrupt that handler again and again, before its next instruction.
+ * Send the postponed NMI, or start a timer for it if the breakpoint has not ended: the
+ * handler of another module's kretprobe has interrupts on, and an NMI that is sent and
+ * postponed at once would interrupt the handler again and again, before its next instruction.
  */
 static void sim_nmi_again(struct irq_work *work)
 {
@@ -145,6 +153,7 @@ static enum hrtimer_restart sim_nmi_later(struct hrtimer *timer)
 
 /* --- the handlers ------------------------------------------------------------ */
 
+/* Hide the present NMI from other handlers: LVTPC reads unmasked. */
 static void sim_nmi_hide(struct sim_nmi *nmi)
 {
 	nmi->hidden = true;
@@ -152,14 +161,14 @@ static void sim_nmi_hide(struct sim_nmi *nmi)
 	sim_lapic_unmask();
 }
 
-/* Return whether the core sleeps, and the PMI does not wake the core. */
+/* Return whether the core is idle, and the PMI does not wake it. */
 static bool sim_nmi_asleep(u32 causes)
 {
 	return !(causes & SIM_NMI_WAKE) && sim_pmi_needs_wake() &&
 	       is_idle_task(current);
 }
 
-/* Drop the causes that the local APIC drops. Return the others. */
+/* Drop the causes that the local APIC or a sleeping core drops. Return the other causes. */
 static u32 sim_nmi_accept(u32 causes)
 {
 	bool delivers = sim_lapic_delivers();
@@ -176,6 +185,7 @@ static u32 sim_nmi_accept(u32 causes)
 	return causes & ~SIM_NMI_WAKE;
 }
 
+/* Handle the start of an NMI on this CPU. Return NMI_HANDLED if the NMI is hidden. */
 static int sim_nmi_start(struct sim_nmi *nmi)
 {
 	u32 causes = atomic_xchg(&nmi->pending, 0);
@@ -198,7 +208,10 @@ static int sim_nmi_start(struct sim_nmi *nmi)
 	return NMI_DONE;
 }
 
-/* The list of handlers may contain this handler twice. */
+/*
+ * The first handler of NMI_LOCAL. The kernel's list may contain it twice (see
+ * sim_nmi_lead()), and the second call in an NMI does nothing.
+ */
 static int sim_nmi_first(unsigned int type, struct pt_regs *regs)
 {
 	struct sim_nmi *nmi = this_cpu_ptr(&sim_nmis);
@@ -210,7 +223,11 @@ static int sim_nmi_first(unsigned int type, struct pt_regs *regs)
 	return sim_nmi_start(nmi);
 }
 
-/* Handlers that are registered later follow: a hidden NMI is hidden from them, too. */
+/*
+ * The handler at the end of an NMI: restore LVTPC after a hidden NMI. Handlers that are
+ * registered later run after this handler. @hidden stays set, so the global status of a
+ * hidden NMI reads 0 in these handlers as well.
+ */
 static int sim_nmi_last(unsigned int type, struct pt_regs *regs)
 {
 	struct sim_nmi *nmi = this_cpu_ptr(&sim_nmis);
@@ -234,14 +251,16 @@ bool sim_nmi_hidden(void)
 /* --- the first place in the list of handlers ------------------------------------ */
 
 /*
- * A handler with NMI_FLAG_FIRST that is registered later precedes the simulator's. The
- * simulator then registers its handler again, and soon after unregisters the old entry.
+ * The kernel puts a handler with NMI_FLAG_FIRST at the head of its list, before the handlers
+ * that were registered earlier. If another module registers such a handler, the simulator
+ * registers sim_nmi_first() again in another entry, and unregisters the old entry in a work
+ * item.
  */
 #define SIM_NMI_ENTRIES	4
 
 /**
  * struct sim_nmi_entry - an entry of sim_nmi_first() in the kernel's list
- * @action: the kernel's part
+ * @action: the kernel's part of the entry
  * @listed: the entry is in the list
  */
 struct sim_nmi_entry {
@@ -266,6 +285,7 @@ static struct sim_nmi_entry sim_nmi_entries[SIM_NMI_ENTRIES] = {
 static DEFINE_RAW_SPINLOCK(sim_nmi_entries_lock);
 static struct sim_nmi_entry *sim_nmi_newest;
 
+/* Return an entry that is not in the list, or NULL. */
 static struct sim_nmi_entry *sim_nmi_spare(void)
 {
 	unsigned int i;
@@ -297,7 +317,7 @@ static int sim_nmi_lead(void)
 	return ret;
 }
 
-/* Unregister an entry; the newest entry only if @newest is set. */
+/* Unregister an entry if it is in the list; the newest entry only if @newest is set. */
 static void sim_nmi_unlist(struct sim_nmi_entry *entry, bool newest)
 {
 	bool listed;
@@ -323,13 +343,13 @@ static void sim_nmi_unlist_old(struct work_struct *work)
 
 static DECLARE_WORK(sim_nmi_old_work, sim_nmi_unlist_old);
 
-/* The action that sim_nmi_register_other() registers */
+/* The action that sim_nmi_register_other() registers at present */
 static struct nmiaction *sim_nmi_passed;
 
 /*
- * Replaces __register_nmi_handler() for a handler that will precede the simulator's. A
- * kretprobe would do as well, but interrupts are on in its handler, and the driver's
- * interrupts would access MSRs there without the MSR front: probes do not nest.
+ * Replacement of __register_nmi_handler() for a handler that would precede the simulator's.
+ * A kretprobe is no alternative: interrupts are on in its handler, and the driver's interrupts
+ * would access MSRs without the MSR front there, because kprobes do not nest.
  */
 static int sim_nmi_register_other(unsigned int type, struct nmiaction *action)
 {
@@ -346,6 +366,7 @@ static int sim_nmi_register_other(unsigned int type, struct nmiaction *action)
 	return 0;
 }
 
+/* Jump to sim_nmi_register_other() if another module's handler would be the first. */
 static int sim_nmi_probe_pre(struct kprobe *p, struct pt_regs *regs)
 {
 	struct nmiaction *action = (struct nmiaction *)regs->si;
@@ -369,7 +390,10 @@ static struct kprobe sim_nmi_probe = {
 
 /* --- life cycle ---------------------------------------------------------------- */
 
-/* Before a CPU comes online: its last NMI may have been lost as it went offline. */
+/*
+ * Called before a CPU comes online: an NMI that was pending when the CPU went offline may
+ * have been lost, so its causes are removed.
+ */
 static int sim_nmi_prepare(unsigned int cpu)
 {
 	atomic_set(per_cpu_ptr(&sim_nmis.pending, cpu), 0);
@@ -377,6 +401,7 @@ static int sim_nmi_prepare(unsigned int cpu)
 	return 0;
 }
 
+/* Find the kernel's variable current_kprobe, which is not exported. */
 static int sim_nmi_find_kprobe(void)
 {
 	unsigned long (*lookup)(const char *name);
@@ -393,9 +418,10 @@ static int sim_nmi_find_kprobe(void)
 }
 
 /*
- * Return the offset of the instruction behind the function's call for ftrace. A probe at
- * the call is ftrace's, whose handler runs with interrupts on. The driver's interrupts
- * would access MSRs there without the MSR front, as probes do not nest.
+ * Return the offset in __register_nmi_handler() of the instruction after the call of ftrace.
+ * A kprobe at the call itself would use ftrace, and its handler would run with interrupts on.
+ * The driver's interrupts would access MSRs without the MSR front there, because kprobes do
+ * not nest.
  */
 static unsigned int sim_nmi_probe_offset(void)
 {
@@ -408,7 +434,7 @@ static unsigned int sim_nmi_probe_offset(void)
 		return 0;
 	if (!memcmp(code, endbr64, sizeof(endbr64)))
 		offset = sizeof(endbr64);
-	/* a call, if the function is traced now */
+	/* the NOP is a call (opcode 0xe8) while the function is traced */
 	if (code[offset] != 0xe8 && memcmp(code + offset, nop, sizeof(nop)))
 		return 0;
 	return offset + sizeof(nop);
@@ -483,7 +509,7 @@ static bool sim_nmi_is_pending(void)
 /**
  * sim_nmi_exit() - wait for the last NMI, and unregister the handlers
  *
- * No new ones are sent.
+ * The caller sends no NMIs any more.
  */
 void sim_nmi_exit(void)
 {
@@ -497,7 +523,7 @@ void sim_nmi_exit(void)
 	}
 	unregister_kprobe(&sim_nmi_probe);
 	cancel_work_sync(&sim_nmi_old_work);
-	/* The last handler ends an NMI that the first one has begun. */
+	/* Unregister sim_nmi_first() first: sim_nmi_last() ends each NMI that it has begun. */
 	for (i = 0; i < SIM_NMI_ENTRIES; i++)
 		sim_nmi_unlist(&sim_nmi_entries[i], true);
 	unregister_nmi_handler(NMI_LOCAL, "sim_last");

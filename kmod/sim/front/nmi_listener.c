@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A listener on NMI_UNKNOWN, like a watchdog's: the kernel calls it for each NMI
- * that no handler of NMI_LOCAL has claimed.  It counts its calls and claims none.
+ * The control file "nmi_listener": a handler of NMI_UNKNOWN, like a watchdog's. The kernel
+ * calls the handler for each NMI that no handler of NMI_LOCAL has claimed. The handler
+ * counts these NMIs ("nmi_unknown" in the file "stats") and claims none.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -56,7 +57,7 @@ int sim_nmi_listener_line(char *line)
 }
 
 /**
- * sim_nmi_listener_show() - print whether it is registered
+ * sim_nmi_listener_show() - print whether the listener is registered
  * @s: output
  */
 void sim_nmi_listener_show(struct seq_file *s)
@@ -65,7 +66,9 @@ void sim_nmi_listener_show(struct seq_file *s)
 }
 
 /**
- * sim_nmi_listener_init() - do nothing: it is registered on request
+ * sim_nmi_listener_init() - do nothing: the control file registers the listener
+ *
+ * Return: 0.
  */
 int sim_nmi_listener_init(void)
 {
@@ -73,7 +76,7 @@ int sim_nmi_listener_init(void)
 }
 
 /**
- * sim_nmi_listener_exit() - unregister it
+ * sim_nmi_listener_exit() - unregister the listener
  */
 void sim_nmi_listener_exit(void)
 {

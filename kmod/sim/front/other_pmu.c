@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A PMU of another module, which counts nothing and has a name that a driver may want
- * to register.
+ * A stand-in for another module's PMU. It has no events, and takes a name that a driver may
+ * want to register.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -26,7 +26,7 @@ static struct pmu sim_pmu = {
 };
 
 /**
- * sim_other_pmu_init() - register the PMU that the parameter names
+ * sim_other_pmu_init() - register a PMU with the name of the parameter other_pmu, if any
  *
  * Return: 0 or a negative error.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The PCI front: every package's uncore bus and IO bus as root buses, whose
- * configuration space is the model's.
+ * The PCI front: two root buses for each package, the uncore bus and the IO bus. Accesses to
+ * their configuration space go to the model.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -16,12 +16,12 @@
 
 /**
  * struct sim_bus - a simulated root bus
- * @sysdata: x86's data of a root bus; bus->sysdata points here
- * @busn: its bus number as a resource
- * @name: of @busn
- * @bridge: the kernel's host bridge, freed by this file; NULL: none
- * @pkg: the package it belongs to
- * @io: the IO bus (with the IRP), not the uncore bus
+ * @sysdata: x86's data of a root bus, to which bus->sysdata points
+ * @busn: number of the bus as a resource
+ * @name: name of @busn
+ * @bridge: host bridge of the kernel, freed by sim_remove_bus(); NULL: none
+ * @pkg: package of the bus
+ * @io: the bus is the IO bus (with the IRP), not the uncore bus
  */
 struct sim_bus {
 	struct pci_sysdata sysdata;
@@ -36,7 +36,7 @@ static unsigned short sim_domain;
 module_param_named(pci_domain, sim_domain, ushort, 0444);
 MODULE_PARM_DESC(pci_domain, "PCI domain of the simulated buses (default 0)");
 
-/* With the kernel's lock of configuration space held, and interrupts off. */
+/* The CPU stops with the kernel's lock of configuration space held and interrupts off. */
 static unsigned int sim_pci_us;
 module_param_named(pci_us, sim_pci_us, uint, 0644);
 MODULE_PARM_DESC(pci_us, "microseconds that an access to a PMON register in configuration space takes, as when firmware or a hypervisor has the CPU (default 0)");
@@ -44,12 +44,13 @@ MODULE_PARM_DESC(pci_us, "microseconds that an access to a PMON register in conf
 static struct sim_bus sim_buses[MODEL_MAX_PACKAGES][2];
 
 /*
- * Offset of the PMON registers in a function, 0 for a function without any; the same in
- * every package. Only for the statistics, which count accesses to PMON registers and
- * not those of a bus scan.
+ * Offset of the first PMON register of each function on the uncore bus and the IO bus, or 0
+ * for a function without PMON registers; the same in every package. Statistics, holds and
+ * delays are for accesses from this offset on, not for those of a bus scan.
  */
 static u16 sim_pmon_start[2][256];
 
+/* Fill sim_pmon_start[]. */
 static void sim_find_pmons(void)
 {
 	unsigned int io, devfn;
@@ -78,15 +79,15 @@ static struct sim_bus *to_sim_bus(struct pci_bus *bus)
 }
 
 /*
- * On hardware this can deadlock, if rarely: the interrupted code may hold the lock of
- * the configuration mechanism.
+ * Return whether the access is in an NMI, and warn. On hardware such an access can deadlock:
+ * the interrupted code may hold the lock of the configuration mechanism.
  */
 static bool sim_pci_forbidden(void)
 {
 	return WARN_ONCE(in_nmi(), "PCI configuration access in an NMI\n");
 }
 
-/* Without MMCONFIG registers above 0xff cannot be accessed. */
+/* Result of an access: without MMCONFIG, offsets above 0xff cannot be accessed. */
 static int sim_pci_result(const struct sim_bus *b, int where)
 {
 	return model_pci_reachable(sim.model, b->pkg, where) ?
@@ -152,6 +153,7 @@ static struct pci_ops sim_pci_ops = {
 	.write = sim_pci_write,
 };
 
+/* NUMA node of a package, by an online CPU of the package */
 static int sim_package_node(unsigned int pkg)
 {
 	unsigned int cpu;
@@ -163,9 +165,9 @@ static int sim_package_node(unsigned int pkg)
 }
 
 /*
- * Bus numbers as on boards: the sockets share the 256 buses evenly, and the last bus of
- * a socket is its uncore bus. An IO bus is a socket's first bus, but bus 0 is the
- * virtual machine's.
+ * Return the number of a bus, as on boards: the packages share the 256 buses evenly. The
+ * uncore bus is the last bus of a package, and the IO bus the first. Bus 0 belongs to the
+ * virtual machine, so the IO bus of package 0 is in the middle of the package's buses.
  */
 static u8 sim_bus_number(unsigned int pkg, bool io)
 {
@@ -227,7 +229,7 @@ static void sim_remove_bus(struct sim_bus *b)
 }
 
 /**
- * sim_pci_init() - add the buses and their devices; drivers may bind at once
+ * sim_pci_init() - add the buses and their devices, to which drivers may bind at once
  *
  * Return: 0, or a negative error, for example if a bus number is in use.
  */

@@ -3,9 +3,10 @@
  * The interrupt front: a PMI of the UBox becomes an NMI (nmi.c) on the CPUs of the
  * selected cores.
  *
- * The model finds an overflow in a register access, or in its timer. A timer that
- * interrupted a program on a selected CPU would always be sampled itself. So another CPU
- * sends the NMI a moment later, when that program mostly runs again:
+ * The model finds an overflow in a register access or in the interrupt of the clock's timer.
+ * If the timer has interrupted a program on a selected CPU, an NMI at once would always
+ * sample the timer's handler. So another CPU sends the NMI a moment later, when the program
+ * usually runs again:
  *
  *	sim_pmi_cpu() -> NMI
  *		      -> timer on another CPU -> NMI
@@ -51,17 +52,17 @@ static bool sim_by_id;
 
 #define SIM_MAX_CORE_ID	1024
 
-/* Time that a CPU may need to return to the interrupted program */
+/* Time that a CPU needs to return from the timer's interrupt to the program */
 #define SIM_RETURN_NS	(40 * NSEC_PER_USEC)
 
 /**
  * struct sim_cpu - delivery of PMIs to one CPU
- * @return_csd: makes another CPU start @timer
- * @timer: sends the NMI to this CPU from another one
- * @returning: causes of the NMI that @timer is to send, SIM_NMI_*
- * @cpu: its number
- * @pkg: package, or -1 for a CPU that was never seen online
- * @core_id: of its core in the package (with gaps)
+ * @return_csd: function call by which another CPU starts @timer
+ * @timer: sends the NMI to this CPU; runs on another CPU
+ * @returning: causes of the NMI that @timer is to send, SIM_NMI_*; 0: none
+ * @cpu: number of this CPU
+ * @pkg: package of this CPU, or -1 if it has not been online
+ * @core_id: id of this CPU's core in the package; ids may have gaps
  */
 struct sim_cpu {
 	call_single_data_t return_csd;
@@ -75,8 +76,8 @@ struct sim_cpu {
 static DEFINE_PER_CPU(struct sim_cpu, sim_cpus);
 
 /*
- * Ids of a package's cores, whether or not their CPUs are online, by rank: bit N of
- * pmi_core_sel is the package's Nth core id.
+ * Core ids of each package, a bit for each id, whether or not the CPUs are online. By
+ * "rank", bit N of pmi_core_sel selects the core with the Nth id.
  */
 static DECLARE_BITMAP(sim_core_ids[MODEL_MAX_PACKAGES], SIM_MAX_CORE_ID);
 
@@ -89,14 +90,14 @@ static enum cpuhp_state sim_cpuhp;
  * sim_pmi_send_plain() - send a CPU an NMI that is not a PMI
  * @cpu: the CPU
  *
- * Return: 0, or -ENXIO if it is not online.
+ * Return: 0, or -ENXIO if the CPU is not online.
  */
 int sim_pmi_send_plain(unsigned int cpu)
 {
 	unsigned long flags;
 	bool online;
 
-	/* With interrupts off here, the CPU cannot go offline. */
+	/* The CPU cannot go offline while this CPU has interrupts off. */
 	local_irq_save(flags);
 	online = cpu_online(cpu);
 	if (online)
@@ -107,13 +108,18 @@ int sim_pmi_send_plain(unsigned int cpu)
 
 /**
  * sim_pmi_needs_wake() - check whether PMIs to idle cores are lost without wk_on_pmi
+ *
+ * Return: the parameter sleep.
  */
 bool sim_pmi_needs_wake(void)
 {
 	return sim_sleep;
 }
 
-/* On another CPU; with interrupts off here, the target cannot go offline. */
+/*
+ * Send the NMI from another CPU. The target CPU cannot go offline while this CPU has
+ * interrupts off.
+ */
 static enum hrtimer_restart sim_pmi_timer(struct hrtimer *timer)
 {
 	struct sim_cpu *c = container_of(timer, struct sim_cpu, timer);
@@ -126,6 +132,7 @@ static enum hrtimer_restart sim_pmi_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+/* Start the timer; runs on another CPU than the target of the NMI. */
 static void sim_pmi_return(void *info)
 {
 	struct sim_cpu *c = info;
@@ -135,8 +142,8 @@ static void sim_pmi_return(void *info)
 }
 
 /*
- * Return whether a timer has interrupted a program of this CPU. A task whose system call
- * caused the overflow, or that was in one, gets the NMI at once: it may sleep soon.
+ * Return whether this is a hard interrupt's handler that has interrupted user mode. A task
+ * in a system call gets the NMI at once, because the task may sleep soon.
  */
 static bool sim_pmi_interrupts_program(void)
 {
@@ -144,7 +151,10 @@ static bool sim_pmi_interrupts_program(void)
 	       user_mode(get_irq_regs());
 }
 
-/* Have another CPU send the NMI. An NMI that has not been sent yet covers this one. */
+/*
+ * Let another CPU send the NMI after SIM_RETURN_NS. If an NMI is already waiting to be sent,
+ * the causes are added to it. Without another CPU, send the NMI at once.
+ */
 static void sim_pmi_after_return(struct sim_cpu *c, u32 causes)
 {
 	unsigned int other = cpumask_any_but(cpu_online_mask, c->cpu);
@@ -156,6 +166,7 @@ static void sim_pmi_after_return(struct sim_cpu *c, u32 causes)
 		sim_nmi_send(c->cpu, atomic_xchg(&c->returning, 0));
 }
 
+/* Send a PMI to a CPU, unless the core PMU's NMI had LVTPC masked at the overflow. */
 static void sim_pmi_cpu(unsigned int cpu, u32 causes)
 {
 	if (sim_core_pmu_masks(cpu, sim_clock_model_ns(NULL)))
@@ -166,7 +177,7 @@ static void sim_pmi_cpu(unsigned int cpu, u32 causes)
 		sim_nmi_send(cpu, causes);
 }
 
-/* Bit of a CPU's core in pmi_core_sel */
+/* Return the number of the bit in pmi_core_sel that selects a CPU's core. */
 static unsigned int sim_core_number(const struct sim_cpu *c)
 {
 	if (sim_by_id)
@@ -174,13 +185,13 @@ static unsigned int sim_core_number(const struct sim_cpu *c)
 	return bitmap_weight(sim_core_ids[c->pkg], c->core_id);
 }
 
-/* Under the model's lock. */
+/* Send a PMI to the CPUs of the selected cores. Called under the model's lock. */
 static void sim_pmi_cores(unsigned int pkg, u32 core_mask, u32 causes)
 {
 	unsigned int cpu, core;
 	struct sim_cpu *c;
 
-	/* With interrupts off no CPU can be removed from the mask here. */
+	/* No CPU can go offline while this CPU has interrupts off. */
 	for_each_online_cpu(cpu) {
 		c = per_cpu_ptr(&sim_cpus, cpu);
 		if (READ_ONCE(c->pkg) != pkg)
@@ -191,7 +202,10 @@ static void sim_pmi_cores(unsigned int pkg, u32 core_mask, u32 causes)
 	}
 }
 
-/* Send each core's PMI to the next core; a lone core gets its PMI. */
+/*
+ * Return the wrong cores for a mask of pmi_core_sel: the next core instead of each core. In a
+ * package with a single core it is the right core.
+ */
 static u32 sim_next_cores(unsigned int pkg, u32 core_mask)
 {
 	unsigned int n = bitmap_weight(sim_core_ids[pkg], SIM_MAX_CORE_ID);
@@ -216,9 +230,9 @@ static u32 sim_next_cores(unsigned int pkg, u32 core_mask)
 }
 
 /**
- * sim_pmi_misroute() - send a package's PMIs to the wrong cores, or stop that
+ * sim_pmi_misroute() - switch the fault that a package's PMIs go to the wrong cores
  * @pkg: package
- * @on: true: to the wrong ones
+ * @on: true: to the wrong cores; false: to the right cores
  */
 void sim_pmi_misroute(unsigned int pkg, bool on)
 {
@@ -235,13 +249,13 @@ bool sim_pmi_misrouted(unsigned int pkg)
 }
 
 /**
- * sim_pmi() - the model's UBox sends a PMI
+ * sim_pmi() - send a PMI of a UBox; model_ops.pmi
  * @ctx: unused
- * @pkg: its package
+ * @pkg: package of the UBox
  * @core_mask: pmi_core_sel (§2.1.5)
- * @wake: wake sleeping cores for it (wk_on_pmi)
+ * @wake: the PMI wakes sleeping cores (wk_on_pmi)
  *
- * Called under the model's lock.
+ * Context: under the model's lock; any, NMIs included.
  */
 void sim_pmi(void *ctx, unsigned int pkg, u32 core_mask, bool wake)
 {
@@ -266,7 +280,7 @@ static int sim_cpu_online(unsigned int cpu)
 		return 0;
 
 	sim_lapic_online();
-	/* a CPU that firmware had not announced */
+	/* sim_find_cores() may not have found a CPU that firmware did not announce */
 	set_bit(core_id, sim_core_ids[pkg]);
 	c->core_id = core_id;
 	WRITE_ONCE(c->pkg, pkg);
@@ -286,14 +300,14 @@ static u32 sim_cpuid_eax(u32 leaf, u32 index)
 #define CPUID_TOPOLOGY_BITS	0x1f
 
 /*
- * Cores of a package by the APIC ids of their CPUs, which the kernel has of offline
- * CPUs, too
+ * Find the cores of all packages by the APIC ids of their CPUs. The kernel has the APIC ids
+ * of offline CPUs as well.
  */
 static void sim_find_cores(void)
 {
 	unsigned int cpu, apicid, pkg, core, thread_bits, core_bits;
 
-	/* then only CPUs that were online are known */
+	/* without the leaf, sim_cpu_online() adds the core of each CPU that comes online */
 	if (boot_cpu_data.cpuid_level < CPUID_TOPOLOGY)
 		return;
 	thread_bits = sim_cpuid_eax(CPUID_TOPOLOGY, 0) & CPUID_TOPOLOGY_BITS;
@@ -326,7 +340,7 @@ static int sim_check_pmi_parameters(void)
 }
 
 /**
- * sim_pmi_init() - find the CPUs that can get PMIs, now and when they come online
+ * sim_pmi_init() - find the CPUs to which PMIs go, and follow CPUs that come online
  *
  * Return: 0 or a negative error.
  */
@@ -376,7 +390,7 @@ static bool sim_pmi_is_returning(void)
 }
 
 /**
- * sim_pmi_exit() - wait for the last PMI; no new ones are raised
+ * sim_pmi_exit() - wait until the last PMI has been sent; the model raises no PMIs any more
  */
 void sim_pmi_exit(void)
 {

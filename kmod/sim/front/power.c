@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loss of power: the registers after a sleep to memory (S3), and the control file
- * "reset", which does the same while the machine runs. Also logs the register state
- * that a reboot would leave for the next kernel.
+ * Loss of power: reset the registers after a sleep to memory (S3), and for the control file
+ * "reset" while the machine runs. At a shutdown, log the register state that a reboot would
+ * leave for the next kernel.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -25,35 +25,39 @@ void sim_power_reset(void)
 	sim_change(model_reset);
 }
 
-/* Registered before any driver of the hardware is, so it runs before theirs. */
+/*
+ * The simulator is registered before any driver of its hardware, so this function runs
+ * before the resume functions of drivers.
+ */
 static void sim_resume(UNC_SYSCORE_ARGS)
 {
 	sim_power_reset();
 }
 
-static void sim_left(void *arg, unsigned int pkg, const char *name, u64 value)
+static void sim_log_register(void *arg, unsigned int pkg, const char *name, u64 value)
 {
-	unsigned int *left = arg;
+	unsigned int *count = arg;
 
-	/* log the first ones only */
-	if (++*left <= 8)
+	/* log only the first registers */
+	if (++*count <= 8)
 		pr_info("left: package %u %s %#llx\n", pkg, name, value);
 }
 
 /*
- * The kernel's last code before firmware, or the next kernel: one CPU, no interrupts. A
- * reset of the CPUs does not reach the uncore's registers.
+ * Runs last before firmware or the next kernel, on one CPU and with interrupts off. Log the
+ * registers that differ from their reset values: a reset of the CPUs does not reset the
+ * uncore's registers.
  */
 static void sim_shutdown(UNC_SYSCORE_ARGS)
 {
-	unsigned int left = 0;
+	unsigned int count = 0;
 	unsigned long flags;
 
 	flags = sim_lock();
 	sim_clock_sync();
-	model_show_dirty(sim.model, sim_left, &left);
+	model_show_dirty(sim.model, sim_log_register, &count);
 	sim_unlock(flags);
-	pr_info("%u registers left set\n", left);
+	pr_info("%u registers left set\n", count);
 }
 
 static struct syscore_ops sim_syscore_ops = {
@@ -69,14 +73,14 @@ static struct syscore sim_syscore = { .ops = &sim_syscore_ops };
  */
 int sim_power_init(void)
 {
-	bool forget = !strcmp(sim_resume_mode, "reset");
+	bool reset = !strcmp(sim_resume_mode, "reset");
 
-	if (!forget && strcmp(sim_resume_mode, "keep")) {
+	if (!reset && strcmp(sim_resume_mode, "keep")) {
 		pr_err("invalid resume=%s (expected reset or keep)\n",
 		       sim_resume_mode);
 		return -EINVAL;
 	}
-	if (!forget)
+	if (!reset)
 		sim_syscore_ops.resume = NULL;
 	register_syscore(&sim_syscore);
 	return 0;
