@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Life cycle of the simulator: parameters, and starting and stopping its fronts in
- * order. model.c has the hardware.
+ * Life cycle of the simulator: check the module parameters of the machine, and start and
+ * stop the parts of the simulator in order. The hardware itself is in model/.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -13,7 +13,7 @@
 
 #include "sim.h"
 
-/* The maximum of the model */
+/* Default of a parameter: the number that the generation has */
 #define ALL	U32_MAX
 
 struct sim sim = {
@@ -115,7 +115,10 @@ static int sim_check_config(const struct model_config *c)
 	return ret;
 }
 
-/* The named generation; without a name that of this processor, or else the first one */
+/*
+ * Return the generation of model=, or NULL if the name is unknown. Without model= it is the
+ * generation of this processor, or else the first generation.
+ */
 static const struct model_generation *sim_find_model(void)
 {
 	const struct model_generation *const *gen;
@@ -131,6 +134,7 @@ static const struct model_generation *sim_find_model(void)
 	return *sim_model_name ? NULL : model_generations[0];
 }
 
+/* Choose the generation, and replace ALL by the numbers of the generation. */
 static int sim_choose_model(struct model_config *c)
 {
 	const struct model_generation *const *gen;
@@ -161,7 +165,10 @@ static int sim_choose_model(struct model_config *c)
 	return 0;
 }
 
-/* Real boxes, of any generation, must not be hidden by simulated ones. */
+/*
+ * Return the PCI device ID of a real UBox of any generation, or 0. Simulated boxes must not
+ * hide real boxes.
+ */
 static u16 sim_real_uncore(void)
 {
 	const struct model_generation *const *gen;
@@ -185,7 +192,9 @@ static const struct model_ops sim_model_ops = {
 	.undefined = sim_undefined,
 };
 
-/* Parameters that can be written at run time check for the model as well. */
+/*
+ * Set sim.model under the model's lock: delay.c checks it there when a parameter is written.
+ */
 static void sim_model_publish(struct model *m)
 {
 	unsigned long flags;
@@ -223,12 +232,12 @@ static void sim_model_exit(void)
 }
 
 /*
- * From the inside out: a front may be used as soon as it is up, so all that it needs
- * comes before it. They stop in reverse order; PCI stops while MSRs still work, because
- * drivers that are unbound use both.
+ * Parts of the simulator in the order of their start. A part may be used as soon as it is
+ * started, so the parts that it needs come before it. The parts stop in reverse order. PCI
+ * stops before MSRs, because drivers that are unbound from PCI devices access MSRs as well.
  */
 static const struct {
-	const char *what;
+	const char *name;
 	int (*init)(void);
 	void (*exit)(void);
 } sim_parts[] = {
@@ -249,6 +258,7 @@ static const struct {
 	{ "device", sim_device_init, sim_device_exit },
 };
 
+/* Stop the first @parts parts in reverse order. */
 static void sim_down(unsigned int parts)
 {
 	while (parts--)
@@ -277,7 +287,7 @@ static int __init sim_init(void)
 		if (!ret)
 			continue;
 		if (ret == -ENOMEM)
-			pr_err("no memory for the %s\n", sim_parts[i].what);
+			pr_err("no memory for the %s\n", sim_parts[i].name);
 		sim_down(i);
 		return ret;
 	}

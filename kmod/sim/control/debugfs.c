@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The simulator's control files in debugfs: reads and writes of each. */
+/* The simulator's control files in debugfs: read() and write() of each file. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/debugfs.h>
@@ -17,7 +17,7 @@
 
 static struct dentry *sim_dir;
 
-/* The file operations of a control file from its _show() and _write(). */
+/* Define the file operations of a control file from NAME_show() and NAME_write(). */
 #define SIM_SHOW_WRITE(name)						\
 static int name##_open(struct inode *inode, struct file *file)		\
 {									\
@@ -35,7 +35,7 @@ static const struct file_operations name##_fops = {			\
 
 /* --- files that take a word or a number ----------------------------------*/
 
-/* Return the word in @text, or an ERR_PTR. */
+/* Copy the text of a write to @text. Return the word in it, or an ERR_PTR. */
 static char *sim_word_from_user(char text[SIM_WORD_SIZE],
 				const char __user *buf, size_t count)
 {
@@ -82,7 +82,12 @@ SIM_SHOW_WRITE(stats);
 
 /* --- trace ---------------------------------------------------------------*/
 
-/* Accesses in the trace when the file was opened: new ones replace them. */
+/**
+ * struct sim_trace_window - position of a reader in the trace
+ * @seq: number of the next access to print
+ * @last: newest access at the begin of the read: later accesses are not printed, so that
+ *	the read ends
+ */
 struct sim_trace_window {
 	u64 seq, last;
 };
@@ -224,10 +229,10 @@ SIM_SHOW_WRITE(uclk);
 static ssize_t reset_write(struct file *file, const char __user *buf,
 			   size_t count, loff_t *pos)
 {
-	u64 one;
-	int ret = sim_number_from_user(buf, count, 1, &one);
+	u64 number;
+	int ret = sim_number_from_user(buf, count, 1, &number);
 
-	if (ret || !one)
+	if (ret || !number)
 		return ret ?: -EINVAL;
 	sim_power_reset();
 	return count;
@@ -366,7 +371,10 @@ static int registers_show(struct seq_file *s, void *unused)
 {
 	unsigned long flags;
 
-	/* A full buffer is enlarged and the file shown again, unlocked. */
+	/*
+	 * seq_printf() does not allocate memory under the lock. If the buffer is full,
+	 * seq_read() enlarges it and calls this function again.
+	 */
 	flags = sim_lock();
 	sim_clock_sync();
 	model_show_dirty(sim.model, register_show, s);
@@ -390,7 +398,7 @@ static const struct file_operations registers_fops = {
 /**
  * sim_debugfs_init() - create the control files
  *
- * Return: always 0; a kernel without debugfs is not an error.
+ * Return: 0, also if the kernel has no debugfs.
  */
 int sim_debugfs_init(void)
 {
@@ -415,7 +423,7 @@ int sim_debugfs_init(void)
 }
 
 /**
- * sim_debugfs_exit() - remove them, and wait for their users
+ * sim_debugfs_exit() - remove the control files, and wait for their readers and writers
  */
 void sim_debugfs_exit(void)
 {

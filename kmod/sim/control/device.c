@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/xeon_uncore_sim: traffic of a task. It takes the lines of the control file
- * "traffic". The transactions pass while the writer runs, in the writer's package
- * unless the line has another one.
+ * /dev/xeon_uncore_sim: traffic of a task. The device takes the lines of the control file
+ * "traffic". The transactions pass while the writing task runs, in the package of the task's
+ * CPU unless the line has pkg=.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -25,7 +25,7 @@ static const struct file_operations sim_device_fops = {
 	.llseek = noop_llseek,
 };
 
-/* As for the control file: root writes, and reading is not allowed. */
+/* The mode of the control file "traffic": only root may write, and nobody may read. */
 static struct miscdevice sim_device = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = KBUILD_MODNAME,
@@ -34,7 +34,7 @@ static struct miscdevice sim_device = {
 };
 
 /**
- * sim_device_init() - make the device
+ * sim_device_init() - create the device
  *
  * Return: 0 or a negative error.
  */
@@ -49,7 +49,7 @@ int sim_device_init(void)
 }
 
 /**
- * sim_device_exit() - remove it; it is not open
+ * sim_device_exit() - remove the device, which is not open
  */
 void sim_device_exit(void)
 {

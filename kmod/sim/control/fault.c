@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The control file "fault": faulty hardware on request. */
+/*
+ * The control file "fault": switch faults of boxes and packages on and off, and raise
+ * spurious PMIs and other NMIs.
+ */
 #define pr_fmt(fmt) KBUILD_MODNAME ": fault: " fmt
 
 #include <linux/bitops.h>
@@ -17,11 +20,13 @@ static const char * const sim_fault_names[MODEL_FAULTS] = {
 	[MODEL_FAULT_NO_CLOCK] = "no_clock",
 };
 
-/* Faults that are on, a bit a box, for reading them back. */
+/* Guards sim_faults, and serialises changes of faults. */
 static DEFINE_MUTEX(sim_fault_mutex);
+
+/* Faults that are on, a bit for each box, to print them */
 static u32 sim_faults[MODEL_FAULTS][MODEL_MAX_PACKAGES][MODEL_BOX_TYPES];
 
-/* The value of the next word, which must be "KEY=value"; NULL if it is not. */
+/* Return the value of the next word of a line, which must be "KEY=value"; else NULL. */
 static char *sim_next_value(char **line, const char *key)
 {
 	size_t len = strlen(key);
@@ -54,6 +59,7 @@ static int sim_next_package(char **line, unsigned int *pkg)
 	return 0;
 }
 
+/* Handle "spurious_pmi pkg=0 cores=0x1": send a PMI without a status bit. */
 static int sim_spurious_pmi(char *line)
 {
 	unsigned long flags;
@@ -84,7 +90,7 @@ static int sim_spurious_pmi(char *line)
 	return 0;
 }
 
-/* An NMI that no PMI causes: from an operator, for instance */
+/* Send an NMI that is not a PMI, as an operator may send it. */
 static int sim_plain_nmi(char *line)
 {
 	char *text = sim_next_value(&line, "cpu");
@@ -99,7 +105,7 @@ static int sim_plain_nmi(char *line)
 	return 0;
 }
 
-/* "on" or "off", and nothing after it */
+/* Parse the rest of a line, which must be "on" or "off". */
 static int sim_next_switch(char *line, bool *on)
 {
 	char *text = line ? strim(line) : "";
@@ -111,6 +117,7 @@ static int sim_next_switch(char *line, bool *on)
 	return -EINVAL;
 }
 
+/* Handle "wrong_cpu pkg=0 on": send the PMIs of a package to the wrong cores. */
 static int sim_wrong_cpu(char *line)
 {
 	unsigned int pkg;
@@ -151,7 +158,7 @@ static int sim_switch_fault(enum model_fault fault, unsigned int pkg,
 }
 
 /**
- * sim_fault_line() - switch a fault on or off
+ * sim_fault_line() - switch a fault on or off, or send an NMI
  * @line: "dead_pci pkg=0 box=imc_0 on", "wrong_cpu pkg=0 on",
  *	"spurious_pmi pkg=0 cores=0x1" or "nmi cpu=0"; changed
  *
@@ -214,7 +221,7 @@ static void sim_show_boxes(struct seq_file *s, unsigned int fault,
 }
 
 /**
- * sim_fault_show() - print the faults that are on, as lines that set them
+ * sim_fault_show() - print the faults that are on, in the format of sim_fault_line()
  * @s: output
  */
 void sim_fault_show(struct seq_file *s)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory traffic of programs that do not know the simulator: a page fault of user space
- * moves cache lines through the memory channels of the package whose CPU took it.
+ * The control file "page_faults": memory traffic of programs that do not know the simulator.
+ * A page fault in user mode moves cache lines through the memory channels of the package of
+ * the faulting CPU.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": page_faults: " fmt
 
@@ -23,15 +24,18 @@
 #define SIM_CAS_WR_WMM	0x04
 
 static struct {
-	struct mutex mutex;		/* for tasks that switch it */
-	struct tracepoint *tracepoint;	/* NULL: this kernel does not have it */
-	u32 lines;			/* for each fault; 0: off */
-	atomic64_t faults;		/* since it was last switched on */
+	struct mutex mutex;		/* serialises sim_page_faults_set() */
+	struct tracepoint *tracepoint;	/* NULL: the kernel does not have it */
+	u32 lines;			/* cache lines for each fault; 0: off */
+	atomic64_t faults;		/* number of faults since the last switch on */
 } sim_faults = {
 	.mutex = __MUTEX_INITIALIZER(sim_faults.mutex),
 };
 
-/* An overflow may freeze the package; later lines are lost, as on hardware. */
+/*
+ * Let CAS commands pass a memory channel. If an overflow freezes the package, its counters
+ * do not count the remaining commands, as on hardware.
+ */
 static void sim_cas(struct model_txn *t, u32 umask, u64 count)
 {
 	s64 passed;
@@ -45,11 +49,11 @@ static void sim_cas(struct model_txn *t, u32 umask, u64 count)
 }
 
 /*
- * Consecutive lines go to consecutive channels. The page is cleared by writes and its
- * contents are read.
+ * Handler of the tracepoint. Consecutive cache lines go to consecutive channels. Each line
+ * is written, as when the kernel clears the page, and read, as when the program uses it.
  *
- * The fault was in user mode, so this CPU holds no lock, and the model's lock may be
- * taken.
+ * The fault was in user mode, so this CPU does not hold the model's lock, and the handler
+ * may take it.
  */
 static void sim_page_fault(void *unused, unsigned long address,
 			   struct pt_regs *regs, unsigned long error_code)
@@ -106,7 +110,8 @@ static void sim_page_faults_off(void)
  * sim_page_faults_set() - switch the traffic of page faults on or off
  * @lines: cache lines that each fault writes and reads; 0: no traffic
  *
- * Return: 0, or -EOPNOTSUPP when the kernel has no tracepoint for page faults.
+ * Return: 0, -EOPNOTSUPP if the machine has no memory channels or the kernel has no
+ * tracepoint for page faults, or another negative error.
  */
 int sim_page_faults_set(u32 lines)
 {
@@ -127,6 +132,10 @@ int sim_page_faults_set(u32 lines)
 	return ret;
 }
 
+/**
+ * sim_page_faults_show() - print the number of lines, and of faults
+ * @s: output
+ */
 void sim_page_faults_show(struct seq_file *s)
 {
 	seq_printf(s, "lines %u\nfaults %lld\n", READ_ONCE(sim_faults.lines),
@@ -140,9 +149,9 @@ static void sim_find_tracepoint(struct tracepoint *tp, void *unused)
 }
 
 /**
- * sim_page_faults_init() - find the tracepoint; the mode is off
+ * sim_page_faults_init() - find the tracepoint; the traffic is off at first
  *
- * Return: 0; without the tracepoint only this mode is missing.
+ * Return: 0; without the tracepoint sim_page_faults_set() fails.
  */
 int sim_page_faults_init(void)
 {
@@ -151,7 +160,7 @@ int sim_page_faults_init(void)
 }
 
 /**
- * sim_page_faults_exit() - switch it off
+ * sim_page_faults_exit() - switch the traffic of page faults off
  */
 void sim_page_faults_exit(void)
 {

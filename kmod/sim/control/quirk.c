@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parameters of quirky hardware: leftover register state, missing parts, and errata. */
+/* Module parameters of quirky hardware: leftover register state, missing parts, errata. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/bitops.h>
@@ -41,7 +41,7 @@ static const char * const sim_missing_names[] = {
 	"qpi_filters", "capid", "ubox", "extended",
 };
 
-/* Bit of a word in a list of names, all bits for "all", 0 for an unknown word */
+/* Return the bit of a word in a list of names, all bits for "all", 0 for an unknown word. */
 static u32 sim_word_bits(const char *word, const char * const *names,
 			 unsigned int count)
 {
@@ -53,6 +53,7 @@ static u32 sim_word_bits(const char *word, const char * const *names,
 	return i < 0 ? 0 : BIT(i);
 }
 
+/* Handle a word of missing=: "NAME" or "NAME@PACKAGE". */
 static int sim_missing_word(char *word)
 {
 	char *name = strsep(&word, "@");
@@ -71,6 +72,7 @@ static int sim_missing_word(char *word)
 	return 0;
 }
 
+/* MODEL_DIRTY_*, from dirty= */
 static u32 sim_dirty_bits;
 
 static int sim_dirty_word(char *word)
@@ -82,6 +84,7 @@ static int sim_dirty_word(char *word)
 	return bits ? 0 : -EINVAL;
 }
 
+/* Split the value of a parameter at its commas, and call @take for each word. */
 static int sim_words(const char *name, const char *text, const char *help,
 		     int (*take)(char *word))
 {
@@ -101,6 +104,7 @@ static int sim_words(const char *name, const char *text, const char *help,
 	return ret;
 }
 
+/* Find the box of twice=, and give it a second function. */
 static int sim_check_twice(void)
 {
 	char name[16];
@@ -125,9 +129,9 @@ static int sim_check_twice(void)
 }
 
 /**
- * sim_quirk_check() - copy the parameters into the configuration
+ * sim_quirk_check() - check the parameters, and copy them into the configuration
  *
- * Return: 0, or -EINVAL (the log names the invalid one).
+ * Return: 0, -ENOMEM, or -EINVAL (the log names the invalid parameter).
  */
 int sim_quirk_check(void)
 {
@@ -159,9 +163,9 @@ int sim_quirk_check(void)
 }
 
 /**
- * sim_quirk_init() - apply the parameters to the model
+ * sim_quirk_init() - apply twice= and dirty= to the model
  *
- * Return: 0, or -EINVAL (the log names the invalid one).
+ * Return: 0, or -EINVAL for an invalid twice= (the log says so).
  */
 int sim_quirk_init(void)
 {
@@ -177,7 +181,7 @@ int sim_quirk_init(void)
 }
 
 /**
- * sim_quirk_exit() - do nothing
+ * sim_quirk_exit() - do nothing: the state is part of the model
  */
 void sim_quirk_exit(void)
 {

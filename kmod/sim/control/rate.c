@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The control file "rates": transactions that pass the boxes at a rate for each
- * cycle, one type of transaction a line, until another rate is written.
+ * The control file "rates": a line sets the number of transactions of one type that pass a
+ * box in each cycle, until another line changes the rate.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -15,17 +15,17 @@
 
 #include "sim.h"
 
-/* The model's memory for rates: machines that have none need none. */
+/* Memory of the model for rates, allocated for the first line */
 static void *sim_rate_memory;
 static DEFINE_MUTEX(sim_rate_mutex);
 
 /**
- * sim_parse_rate() - a decimal fraction, such as "0.0125"
- * @text: the number alone; changed
+ * sim_parse_rate() - parse a decimal fraction, such as "0.0125"
+ * @text: the number, without spaces; changed
  * @rate: result
  *
- * Return: 0, or -EINVAL for anything else, or more than nine digits after the
- * point.
+ * Return: 0, or -EINVAL for an invalid or too large number, or more than nine digits after
+ * the point.
  */
 int sim_parse_rate(char *text, struct model_rate *rate)
 {
@@ -52,7 +52,7 @@ int sim_parse_rate(char *text, struct model_rate *rate)
 	return 0;
 }
 
-/* The model's memory exists from the first line on. */
+/* Give the model memory for rates, unless it has it. */
 static int sim_rate_prepare(void)
 {
 	unsigned long flags;
@@ -75,7 +75,8 @@ static int sim_rate_prepare(void)
 }
 
 /*
- * Set the rate of a box, or of all boxes of its type if it has no number; all or none.
+ * Set the rate of a box, or of all boxes of the type if the line has no box number. If the
+ * rate is invalid for one of them, no rate is set.
  */
 static int sim_rate_set(struct model_txn *t, const struct sim_rate *rate)
 {
@@ -112,10 +113,8 @@ static int sim_rate_set(struct model_txn *t, const struct sim_rate *rate)
  * @line: "on", "off" or "pkg=0 box=cbox event=0x35 umask=0x1 rate=0.01 ...";
  *	changed
  *
- * Sleeps.
- *
- * Return: 0, -EINVAL for an invalid line (the log names the cause), or
- * -ENOMEM.
+ * Context: a task without locks; sleeps.
+ * Return: 0, -EINVAL for an invalid line (the log names the cause), or -ENOMEM.
  */
 int sim_rate_line(char *line)
 {
@@ -138,7 +137,8 @@ int sim_rate_line(char *line)
 }
 
 /**
- * sim_rate_show() - print whether rates alone count, and the number of rates
+ * sim_rate_show() - print "on" if events without a rate count 0, else "off", and the number
+ * of rates
  * @s: output
  */
 void sim_rate_show(struct seq_file *s)
@@ -154,7 +154,7 @@ void sim_rate_show(struct seq_file *s)
 }
 
 /**
- * sim_rate_exit() - free the memory; the model is not in use any more
+ * sim_rate_exit() - free the model's memory for rates; the model is not in use any more
  */
 void sim_rate_exit(void)
 {

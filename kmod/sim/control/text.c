@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Numbers and names of boxes in the text of control files. */
+/* Parse numbers and names of boxes in the text of control files. */
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -7,12 +7,12 @@
 #include "sim.h"
 
 /**
- * sim_parse_u64() - parse a number, decimal or 0x
- * @text: the number alone
- * @max: the largest accepted number
+ * sim_parse_u64() - parse a number, decimal or hexadecimal with 0x
+ * @text: the number, without spaces
+ * @max: largest valid number
  * @value: result
  *
- * Return: 0, -EINVAL for anything else, -ERANGE when it is too large.
+ * Return: 0, -EINVAL if @text is not a number, -ERANGE if the number is too large.
  */
 int sim_parse_u64(const char *text, u64 max, u64 *value)
 {
@@ -20,7 +20,7 @@ int sim_parse_u64(const char *text, u64 max, u64 *value)
 	unsigned long long v;
 	int ret;
 
-	/* Not base 0: a leading zero does not make an octal number here. */
+	/* Not base 0, in which a number with a leading zero is octal. */
 	ret = kstrtoull(text, hex ? 16 : 10, &v);
 	if (ret)
 		return ret;
@@ -31,12 +31,12 @@ int sim_parse_u64(const char *text, u64 max, u64 *value)
 }
 
 /**
- * sim_parse_box() - parse the box part of a PMU name: "imc_3", "pcu"
+ * sim_parse_box() - parse the name of a box, which is part of a PMU name: "imc_3", "pcu"
  * @text: the name
- * @box_type: result
- * @box: result, its number in the package
+ * @box_type: result: the box type
+ * @box: result: the box's number in its package
  *
- * Return: 0, or -EINVAL when a package has no such box.
+ * Return: 0, or -EINVAL if packages do not have the box.
  */
 int sim_parse_box(const char *text, enum model_box_type *box_type,
 		  unsigned int *box)
@@ -53,7 +53,7 @@ int sim_parse_box(const char *text, enum model_box_type *box_type,
 	if (k == MODEL_BOX_TYPES)
 		return -EINVAL;
 
-	/* A name without a number must mean exactly one box. */
+	/* A name without a number is valid only if the package has one box of the type. */
 	if (!number && model_boxes(sim.model, k) != 1)
 		return -EINVAL;
 	if (number && sim_parse_u64(number + 1, U32_MAX, &n))
@@ -67,13 +67,13 @@ int sim_parse_box(const char *text, enum model_box_type *box_type,
 }
 
 /**
- * sim_box_name() - print the name that sim_parse_box() parses
+ * sim_box_name() - print the name of a box, in the format of sim_parse_box()
  * @buf: result
- * @size: of @buf
- * @box_type: its type
- * @box: its number in the package
+ * @size: size of @buf
+ * @box_type: type of the box
+ * @box: the box's number in its package
  *
- * Return: like snprintf().
+ * Return: return value of snprintf().
  */
 int sim_box_name(char *buf, size_t size, enum model_box_type box_type,
 		 unsigned int box)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The control file "traffic" and the device: transactions for the boxes to count, one
- * type of transaction a line, strictly parsed. The lines of "rates" are parsed here,
- * too.
+ * The control file "traffic" and the lines of /dev/xeon_uncore_sim: a line is a number of
+ * equal transactions that pass a box and that its counters count. The parser of these lines
+ * also parses the lines of the control file "rates".
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -28,12 +28,12 @@ static int sim_parse_dir(char *text, struct model_txn *t)
 /**
  * struct sim_key - a key of "key=value"
  * @name: the key
- * @offset: of the member of struct model_txn that it sets
- * @size: of that member
- * @min: the smallest number it takes
- * @max: the largest number it takes
- * @required: a line without it is invalid
- * @traffic: it is for lines of traffic, not of rates
+ * @offset: offset of the member of struct model_txn that the key sets
+ * @size: size of that member
+ * @min: smallest valid number
+ * @max: largest valid number
+ * @required: a line without the key is invalid
+ * @traffic: the key is for lines of "traffic", not of "rates"
  */
 struct sim_key {
 	const char *name;
@@ -49,7 +49,7 @@ struct sim_key {
 	.min = lo, .max = hi, __VA_ARGS__			\
 }
 
-/* The widths are those of the registers that match a transaction. */
+/* The largest numbers are those of the register fields that filters compare. */
 static const struct sim_key sim_keys[] = {
 #define SIM_KEY_PKG	0
 	SIM_KEY("pkg", pkg, 0, MODEL_MAX_PACKAGES - 1),
@@ -80,6 +80,7 @@ static const struct sim_key sim_keys[] = {
 	SIM_KEY("block", block, 0, 1),
 };
 
+/* Set the member of @t that belongs to a key. */
 static void sim_set_member(struct model_txn *t, const struct sim_key *key,
 			   u64 value)
 {
@@ -118,9 +119,10 @@ static int sim_parse_number(unsigned int key_index, const char *text,
 	return 0;
 }
 
-/* Keys that are not in the table. */
+/* Indices of keys that are not in sim_keys[] */
 enum { SIM_KEY_BOX = ARRAY_SIZE(sim_keys), SIM_KEY_DIR, SIM_KEY_RATE, SIM_NO_KEY };
 
+/* Return the index of a key in a line of "traffic" or, with @rate, of "rates". */
 static unsigned int sim_find_key(const char *name, bool rate)
 {
 	unsigned int i;
@@ -138,7 +140,10 @@ static unsigned int sim_find_key(const char *name, bool rate)
 	       SIM_NO_KEY : i;
 }
 
-/* In a rate, a box without a number means all boxes of its type. */
+/*
+ * Parse the value of box=. In a line of "rates" (@rate is set) a box type without a number
+ * means all boxes of the type.
+ */
 static int sim_parse_boxes(const char *text, struct model_txn *t,
 			   struct sim_rate *rate)
 {
@@ -156,7 +161,7 @@ static int sim_parse_boxes(const char *text, struct model_txn *t,
 	return sim_parse_box(text, &t->box_type, &t->box);
 }
 
-/* One "key=value"; sets the key's bit in @seen. */
+/* Parse a "key=value", and set the bit of the key in @seen. */
 static int sim_parse_pair(char *pair, struct model_txn *t,
 			  struct sim_rate *rate, u32 *seen)
 {
@@ -208,8 +213,9 @@ static int sim_parse_pair(char *pair, struct model_txn *t,
  * sim_parse_txn() - parse a line of transactions
  * @line: "pkg=0 box=cbox_0 event=0x35 umask=0x1 count=1000 ..."; changed
  * @t: result
- * @rate: result of a line of "rates", which has rate= for count=; else NULL
- * @named_pkg: result: does the line name a package?
+ * @rate: result for a line of "rates", which has rate= instead of count=; NULL for a line
+ *	of "traffic"
+ * @named_pkg: result: the line has pkg=
  *
  * Return: 0, or -EINVAL (the log names the cause).
  */
@@ -252,13 +258,17 @@ int sim_parse_txn(char *line, struct model_txn *t, struct sim_rate *rate,
 	return 0;
 }
 
-/* A package of the model, or one that it does not have. */
+/* Package of the CPU that runs this task; the model may not have such a package. */
 static unsigned int sim_running_package(void)
 {
 	return topology_physical_package_id(smp_processor_id());
 }
 
-/* Reserve time for some transactions, @part, and wait for its end. */
+/*
+ * Wait until transactions may pass. On the manual clock reserve time for some of @t (pace.c)
+ * and wait for its end; on the real clock do not wait. @part is set to the transactions that
+ * may pass now.
+ */
 static int sim_traffic_wait(const struct model_txn *t, struct model_txn *part)
 {
 	unsigned long flags;
@@ -279,10 +289,11 @@ static int sim_traffic_wait(const struct model_txn *t, struct model_txn *part)
 }
 
 /*
- * Let transactions pass; @here: in the package of this CPU. When an overflow freezes
- * the package, the remainder passes after software has handled it.
+ * Let transactions pass, in package t->pkg or, with @running_pkg, in the package of the CPU
+ * that runs this task. If an overflow freezes the package, the remaining transactions pass
+ * after software has handled the overflow.
  */
-static int sim_traffic_pass(struct model_txn *t, bool here)
+static int sim_traffic_pass(struct model_txn *t, bool running_pkg)
 {
 	struct model_txn part;
 	unsigned long flags;
@@ -295,9 +306,9 @@ static int sim_traffic_pass(struct model_txn *t, bool here)
 		ret = ret ?: sim_lock_at_rest(&flags);
 		if (ret)
 			return ret;
-		if (here)
+		if (running_pkg)
 			t->pkg = sim_running_package();
-		here = false;
+		running_pkg = false;
 		part.pkg = t->pkg;
 		sim_clock_sync();
 		frozen = sim_frozen_mask();
@@ -324,10 +335,11 @@ static int sim_traffic_pass(struct model_txn *t, bool here)
  * sim_traffic_line() - let the transactions of a line pass
  * @line: "pkg=0 box=cbox_0 event=0x35 umask=0x1 count=1000 ..."; changed
  *
- * Without pkg= it is package 0. Sleeps.
+ * Without pkg= the transactions pass in package 0.
  *
- * Return: 0, -EINVAL for an invalid line (the log names the cause), or
- * -EINTR.
+ * Context: a task without locks; sleeps.
+ * Return: 0, -EINVAL for an invalid line (the log names the cause), or -EINTR when the
+ * caller is being killed.
  */
 int sim_traffic_line(char *line)
 {
@@ -340,11 +352,12 @@ int sim_traffic_line(char *line)
 }
 
 /**
- * sim_traffic_line_here() - the same, for the current task
+ * sim_traffic_line_here() - let transactions of the current task pass
  * @line: as for sim_traffic_line(); changed
  *
- * Without pkg= it is the package of the CPU where the task runs. Sleeps.
+ * Without pkg= the transactions pass in the package of the CPU that runs the task.
  *
+ * Context: a task without locks; sleeps.
  * Return: as sim_traffic_line().
  */
 int sim_traffic_line_here(char *line)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Files that take lines of text: split written text into lines, also if a C library's
- * buffer ends in the middle of one.
+ * Control files that take lines of text: split the text of writes into lines, also if a C
+ * library flushes its buffer in the middle of a line.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -17,15 +17,15 @@
 
 #define SIM_LINE_SIZE		512
 #define SIM_WRITE_SIZE		SZ_64K
-/* C libraries flush a full buffer at any position in a line. */
+/* Size of a C library's buffer, which it flushes when full at any position in a line */
 #define SIM_STDIO_BUFFER	4096
 
 /**
  * struct sim_writer - an open file that takes lines
  * @mutex: serialises writers
  * @line: handler of a line
- * @len: of @carry
- * @carry: the beginning of a line that a full stdio buffer cut in two
+ * @len: length of @carry
+ * @carry: beginning of a line whose remainder comes with the next write
  */
 struct sim_writer {
 	struct mutex mutex;
@@ -51,7 +51,7 @@ static int sim_writer_line(struct sim_writer *w, char *line)
 	return *line ? w->line(line) : 0;
 }
 
-/* One line: the carried beginning and the rest from this write */
+/* Handle a line of two parts: the carried beginning, and the rest from this write. */
 static int sim_writer_join(struct sim_writer *w, const char *rest)
 {
 	size_t size = sizeof(w->carry) - w->len;
@@ -65,6 +65,10 @@ static int sim_writer_join(struct sim_writer *w, const char *rest)
 	return sim_writer_line(w, w->carry);
 }
 
+/*
+ * Handle the lines of a write. With @cut the last line is incomplete, and its beginning is
+ * carried over to the next write.
+ */
 static int sim_writer_lines(struct sim_writer *w, char *text, bool cut)
 {
 	char *line;
@@ -72,7 +76,7 @@ static int sim_writer_lines(struct sim_writer *w, char *text, bool cut)
 
 	while ((line = strsep(&text, "\n"))) {
 		if (!text && cut) {
-			/* the last piece; the others ended with a newline */
+			/* the incomplete line; all lines before end with a newline */
 			ssize_t len = strscpy(w->carry + w->len, line,
 					      sizeof(w->carry) - w->len);
 
@@ -89,6 +93,10 @@ static int sim_writer_lines(struct sim_writer *w, char *text, bool cut)
 	return 0;
 }
 
+/*
+ * Handle a write. A write of full C library buffers without a newline at its end was cut in
+ * the middle of a line.
+ */
 static ssize_t sim_writer_take(struct sim_writer *w, const char __user *buf,
 			       size_t count)
 {
@@ -114,7 +122,10 @@ static ssize_t sim_writer_take(struct sim_writer *w, const char __user *buf,
 	return ret ?: count;
 }
 
-/* No caller is left to get an error; the log has it. */
+/*
+ * Free a writer, and handle the line that no newline has ended. An error of that line is in
+ * the log only: close() reports none.
+ */
 static void sim_writer_free(struct sim_writer *w)
 {
 	if (w->len)
@@ -135,14 +146,30 @@ int sim_writer_open(struct file *file, int (*line)(char *line))
 	return file->private_data ? 0 : -ENOMEM;
 }
 
-/* The write of a file that sim_writer_open() opened. */
+/**
+ * sim_writer_write() - write() of a file that sim_writer_open() opened
+ * @file: the file
+ * @buf: written text
+ * @count: length of @buf
+ * @pos: not used
+ *
+ * Return: number of bytes taken, or a negative error.
+ */
 ssize_t sim_writer_write(struct file *file, const char __user *buf,
 			 size_t count, loff_t *pos)
 {
 	return sim_writer_take(file->private_data, buf, count);
 }
 
-/* Its release: a line that no newline ended is complete now. */
+/**
+ * sim_writer_release() - release() of a file that sim_writer_open() opened
+ * @inode: not used
+ * @file: the file
+ *
+ * A line that no newline has ended is complete now.
+ *
+ * Return: 0.
+ */
 int sim_writer_release(struct inode *inode, struct file *file)
 {
 	sim_writer_free(file->private_data);
@@ -150,12 +177,12 @@ int sim_writer_release(struct inode *inode, struct file *file)
 }
 
 /**
- * sim_writer_text() - take lines that come in one write
+ * sim_writer_text() - handle the lines of a single write
  * @line: handler of a line
  * @buf: written text
- * @count: its length
+ * @count: length of @buf
  *
- * Return: bytes taken or a negative error.
+ * Return: number of bytes taken, or a negative error.
  */
 ssize_t sim_writer_text(int (*line)(char *line), const char __user *buf,
 			size_t count)
