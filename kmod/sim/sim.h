@@ -222,6 +222,7 @@ void sim_trace_clear(void);
 /* --- Text of the control files: control/text.c, control/traffic.c ... --- */
 
 int sim_parse_u64(const char *text, u64 max, u64 *value);
+int sim_parse_rate(char *text, struct model_rate *rate);
 int sim_parse_box(const char *text, enum model_box_type *box_type, unsigned int *box);
 int sim_box_name(char *buf, size_t size, enum model_box_type box_type,
 		 unsigned int box);
@@ -240,7 +241,6 @@ int sim_parse_txn(char *line, struct model_txn *t, struct sim_rate *rate,
 		  bool *named_pkg);
 int sim_traffic_line(char *line);
 int sim_traffic_line_here(char *line);
-int sim_parse_rate(char *text, struct model_rate *rate);
 int sim_rate_line(char *line);
 void sim_rate_show(struct seq_file *s);
 void sim_rate_exit(void);

@@ -5,7 +5,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/ctype.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
@@ -18,39 +17,6 @@
 /* Memory of the model for rates, allocated for the first line */
 static void *sim_rate_memory;
 static DEFINE_MUTEX(sim_rate_mutex);
-
-/**
- * sim_parse_rate() - parse a decimal fraction, such as "0.0125"
- * @text: the number, without spaces; changed
- * @rate: result
- *
- * Return: 0, or -EINVAL for an invalid or too large number, or more than nine digits after
- * the point.
- */
-int sim_parse_rate(char *text, struct model_rate *rate)
-{
-	char *digit = strchr(text, '.');
-	u32 one = MODEL_RATE_ONE;
-	u64 whole;
-
-	*rate = (struct model_rate){ 0 };
-	if (digit) {
-		*digit++ = '\0';
-		if (!*digit)
-			return -EINVAL;
-		for (; *digit; digit++) {
-			one /= 10;
-			if (!isdigit(*digit) || !one)
-				return -EINVAL;
-			rate->frac += (*digit - '0') * one;
-		}
-	}
-	if (!isdigit(*text) || kstrtoull(text, 10, &whole) ||
-	    whole > MODEL_MAX_RATE)
-		return -EINVAL;
-	rate->whole = whole;
-	return 0;
-}
 
 /* Give the model memory for rates, unless it has it. */
 static int sim_rate_prepare(void)

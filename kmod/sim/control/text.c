@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parse numbers and names of boxes in the text of control files. */
+/* Parse numbers, rates and names of boxes in the text of control files. */
+#include <linux/ctype.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -27,6 +28,39 @@ int sim_parse_u64(const char *text, u64 max, u64 *value)
 	if (v > max)
 		return -ERANGE;
 	*value = v;
+	return 0;
+}
+
+/**
+ * sim_parse_rate() - parse a decimal fraction, such as "0.0125"
+ * @text: the number, without spaces; changed
+ * @rate: result
+ *
+ * Return: 0, or -EINVAL for an invalid or too large number, or more than nine digits after
+ * the point.
+ */
+int sim_parse_rate(char *text, struct model_rate *rate)
+{
+	char *digit = strchr(text, '.');
+	u32 one = MODEL_RATE_ONE;
+	u64 whole;
+
+	*rate = (struct model_rate){ 0 };
+	if (digit) {
+		*digit++ = '\0';
+		if (!*digit)
+			return -EINVAL;
+		for (; *digit; digit++) {
+			one /= 10;
+			if (!isdigit(*digit) || !one)
+				return -EINVAL;
+			rate->frac += (*digit - '0') * one;
+		}
+	}
+	if (!isdigit(*text) || kstrtoull(text, 10, &whole) ||
+	    whole > MODEL_MAX_RATE)
+		return -EINVAL;
+	rate->whole = whole;
 	return 0;
 }
 
