@@ -10,6 +10,7 @@
 #include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/irqflags.h>
+#include <linux/ktime.h>
 #include <linux/lockdep.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -148,9 +149,20 @@ void sim_nmi_listener_exit(void);
 #define SIM_MIN_KHZ	100000
 #define SIM_MAX_KHZ	MODEL_MAX_KHZ
 
+/**
+ * sim_clock_ns() - monotonic time
+ * @ctx: unused
+ *
+ * Context: any, NMIs included.
+ * Return: time in ns.
+ */
+static inline u64 sim_clock_ns(void *ctx)
+{
+	return ktime_get_mono_fast_ns();
+}
+
 int sim_clock_init(void);
 void sim_clock_exit(void);
-u64 sim_clock_ns(void *ctx);
 void sim_away(unsigned int us);
 u64 sim_clock_model_ns(void *ctx);
 void sim_clock_sync(void);

@@ -63,18 +63,6 @@ static struct {
 static DEFINE_MUTEX(sim_advance_mutex);
 
 /**
- * sim_clock_ns() - monotonic time
- * @ctx: unused
- *
- * Context: any, NMIs included.
- * Return: time in ns.
- */
-u64 sim_clock_ns(void *ctx)
-{
-	return ktime_get_mono_fast_ns();
-}
-
-/**
  * sim_away() - stop this CPU for a time, like firmware or a hypervisor
  * @us: duration in microseconds
  *
