@@ -193,7 +193,8 @@ static const struct model_ops sim_model_ops = {
 };
 
 /*
- * Set sim.model under the model's lock: delay.c checks it there when a parameter is written.
+ * Set sim.model under the model's lock: delay.c checks sim.model under the lock when a
+ * parameter is written.
  */
 static void sim_model_publish(struct model *m)
 {

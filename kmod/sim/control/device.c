@@ -25,7 +25,7 @@ static const struct file_operations sim_device_fops = {
 	.llseek = noop_llseek,
 };
 
-/* The mode of the control file "traffic": only root may write, and nobody may read. */
+/* The mode of the control file "traffic": only root may write, and no user may read. */
 static struct miscdevice sim_device = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = KBUILD_MODNAME,

@@ -49,8 +49,8 @@ static void sim_cas(struct model_txn *t, u32 umask, u64 count)
 }
 
 /*
- * Handler of the tracepoint. Consecutive cache lines go to consecutive channels. Each line
- * is written, as when the kernel clears the page, and read, as when the program uses it.
+ * Handler of the tracepoint. Consecutive cache lines go to consecutive channels. Writes
+ * clear the page, and reads fetch its contents, so each line is written and read.
  *
  * The fault was in user mode, so this CPU does not hold the model's lock, and the handler
  * may take it.
@@ -61,8 +61,10 @@ static void sim_page_fault(void *unused, unsigned long address,
 	struct model_txn t = {
 		.box_type = MODEL_IMC, .code = SIM_CAS_COUNT, .value = 1,
 	};
-	u32 imcs = sim.config.imcs, lines = READ_ONCE(sim_faults.lines), n;
+	u32 lines = READ_ONCE(sim_faults.lines);
+	u32 imcs = sim.config.imcs;
 	unsigned long flags;
+	u32 n;
 
 	flags = sim_lock();
 	t.pkg = topology_physical_package_id(smp_processor_id());

@@ -46,10 +46,11 @@ static int sim_rate_prepare(void)
  */
 static int sim_rate_set(struct model_txn *t, const struct sim_rate *rate)
 {
-	unsigned int first = rate->all ? 0 : t->box, i;
+	unsigned int first = rate->all ? 0 : t->box;
 	unsigned int end = rate->all ? model_boxes(sim.model, t->box_type) :
 				       t->box + 1;
 	unsigned long flags;
+	unsigned int i;
 	int ret = 0;
 
 	flags = sim_lock();

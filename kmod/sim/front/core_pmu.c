@@ -65,7 +65,7 @@ struct sim_core_request {
 };
 
 static struct {
-	struct mutex lock;	/* guards @request; timers and the handler only read it */
+	struct mutex lock;	/* serialises changes of @request */
 	struct sim_core_request request;	/* the request in effect */
 	bool active;		/* some CPU's counter is active */
 	enum cpuhp_state online;

@@ -72,8 +72,8 @@ static void sim_status_sync_nmi(bool write)
 /*
  * Access an MSR in an NMI. The NMI may have interrupted this CPU while it holds the model's
  * lock, so waiting for the lock would never end. The registers that an NMI handler needs are
- * accessed without the lock. An access to another register takes the lock if it is free; if
- * it is not free, a read returns 0 and a write is lost.
+ * accessed without the lock. An access to another register takes the lock if the lock is
+ * free; otherwise a read returns 0 and a write is lost.
  */
 static int sim_msr_access_nmi(bool write, u32 msr, u64 *value)
 {

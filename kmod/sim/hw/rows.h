@@ -69,7 +69,7 @@
 
 /*
  * The two IRPs of a function, with two counters each. The second counter of either IRP
- * and the first one of IRP 1 have two possible addresses.
+ * and the first counter of IRP 1 have two possible addresses.
  */
 #define IRP_REGS(table, ctr01, ctr10, ctr11, fields, rsv, ...) \
 	static const struct model_reg table[] = { \

@@ -125,7 +125,8 @@ static const struct model_function *find_function(const struct model *m,
 		    (f->missing & m->cfg.missing[pkg]))
 			continue;
 		if (second ? f->pmon && f->box_type == m->cfg.twice &&
-			     f->box == m->cfg.twice_box : f->devfn == devfn)
+			     f->box == m->cfg.twice_box :
+			     f->devfn == devfn)
 			return f;
 	}
 	return NULL;

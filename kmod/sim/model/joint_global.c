@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * MSR_EMON_L3_GL_CTL of Xeon 7100 and 7400, which freezes, clears and reports all
- * joint counters.  Sections are those of the SDM, volume 3B.
+ * joint counters. Sections are those of the SDM, volume 3B.
  */
 #include "model/priv.h"
 

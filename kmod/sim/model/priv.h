@@ -90,7 +90,7 @@ struct model_reg {
 	const char *name;
 };
 
-/* How a filter compares its field with a transaction */
+/* Comparison of a filter's field with an attribute of a transaction */
 enum model_filter_op {
 	FILTER_EQUAL,		/* the attribute equals the field */
 	FILTER_MEETS,		/* the attribute and the field have a bit in common */
@@ -126,8 +126,8 @@ enum model_attr {
  * @shift: number of the field's first bit in @reg
  * @width: number of bits of the field
  *
- * For joint registers (QUIRK_JOINT) it is a condition in the upper half of the register,
- * with @op, @attr, @shift and @width only.
+ * The filters of joint registers (QUIRK_JOINT) are conditions in the upper half of the
+ * register and have only @op, @attr, @shift and @width.
  */
 struct model_filter {
 	u16 first, last;

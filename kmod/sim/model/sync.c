@@ -57,10 +57,11 @@ bool model_box_counts(const struct model *m, const struct model_box *b)
  */
 unsigned int model_box_sync(const struct model *m, struct model_box *b)
 {
-	u64 from = model_box_cycles(m, b, b->stamp), size, need, count;
+	u64 from = model_box_cycles(m, b, b->stamp);
 	u64 cycles = model_box_cycles(m, b, m->cycles) - from;
 	unsigned int ctr, overflowed = 0;
 	const struct model_plan *p;
+	u64 size, need, count;
 	bool over;
 	u32 bit;
 

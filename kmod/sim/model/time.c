@@ -96,8 +96,8 @@ u64 model_advance(struct model *m, u64 cycles)
 }
 
 /*
- * An overflow whose bit of the global status is set freezes nothing, so its counter is
- * ignored here. The box status alone does not prevent such an overflow: the UBox's fixed
+ * An overflow whose bit of the global status is set freezes nothing, so this function
+ * ignores its counter. The box status alone does not prevent such an overflow: the UBox's fixed
  * counter has no bit there, and software may have cleared the box status but not the
  * global status.
  */
