@@ -44,8 +44,8 @@ BOX_PLACES = (
     ("selftests/lib/c/generation.c", r'"{box}"', "add it to the generation's box types"),
     ("selftests/lib/c/harness.h", r"\(fixture, {box}\)", "add it to the variants of "
      "fixtures"),
-    ("selftests/driver/names.c", r'"{box}"', "add its registers to the generation's "
-     "table, from the documents"),
+    ("selftests/lib/c/pmon_registers.c", r'"{box}"', "add its registers to the "
+     "generation's table, from the documents"),
     ("selftests/runner/skips.list", r"\b{box}\b", "list what its variants skip, there "
      "and on generations without it"),
     ("selftests/catalogue/compare.py", r'"{box}"', "map its names in other readings to it"),

@@ -648,7 +648,7 @@ def test_todo():
                    "kmod/sim/model/model.h: zbox: add MODEL_ZBOX to",
                    "selftests/lib/c/generation.c: zbox: add",
                    "selftests/lib/c/harness.h: zbox: add",
-                   "selftests/driver/names.c: zbox: add",
+                   "selftests/lib/c/pmon_registers.c: zbox: add",
                    "selftests/runner/skips.list: zbox: list",
                    "selftests/catalogue/compare.py: zbox: map",
                    "Documentation/driver.rst: zbox: describe"):

@@ -15,195 +15,35 @@
 #include <unistd.h>
 
 #include "lib/c/catalogue.h"
+#include "lib/c/event_parameters.h"
 #include "lib/c/generation.h"
 #include "lib/c/harness.h"
 #include "lib/c/perf.h"
+#include "lib/c/pmon_registers.h"
 #include "lib/c/sim.h"
 
 enum {
 	MAX_BOXES = 256,	/* of all packages */
 	MAX_BOXES_OF_TYPE = 32,	/* of one */
-	MAX_GENERAL = 4,
 	MAX_CHOSEN = 9,		/* general, and fixed or free-running ones */
-	MAX_FILTERS = 8,
 	MAX_FAILURES = 20,	/* that are reported for one PMU */
 	CYCLES = 1009,		/* of the first round */
 };
 
 #define BIT(n)		(1ULL << (n))
-#define BITS(lo, hi)	((~0ULL >> (63 - (hi))) & (~0ULL << (lo)))
 #define CTL_EN		BIT(22)
 #define MATCH_TX	BIT(32)		/* of QPI's config */
 #define CBO_OCCUPANCY0	0x1f
-#define CBO_TOR_INSERTS	0x35
-#define CBO_TOR_OCCUPANCY 0x36
 #define PCU_BAND0	0x0b
 #define PCU_BAND3	0x0e
 #define QPI_CTO_COUNT	0x138
-
-/* --- registers, by the manual --------------------------------------------- */
-
-/* Filter fields that an event string leaves to the user, as "?" */
-static const struct field {
-	const char *box, *name;
-	unsigned int word, low;
-	uint64_t valid;		/* valid values */
-} fields[] = {
-	{ "ubox", "filter_tid", 1, 0, 0x1 },
-	{ "ubox", "filter_cid", 1, 1, 0x1f },
-	{ "cbox", "filter_state", 1, 17, 0x7f },
-	{ "cbox", "filter_nid", 1, 32, 0xffff },
-	{ "cbox", "filter_opc", 1, 52, 0x1ff },
-	{ "ha", "filter_addr", 1, 0, BITS(6, 45) },
-	{ "ha", "filter_opc", 1, 48, 0x3f },
-	{ "pcu", "filter_band0", 1, 0, 0xff },
-	{ "pcu", "filter_band1", 1, 8, 0xff },
-	{ "pcu", "filter_band2", 1, 16, 0xff },
-	{ "pcu", "filter_band3", 1, 24, 0xff },
-	{ "qpi", "match0", 1, 0, 0x8003fff8 },
-	{ "qpi", "mask0", 2, 0, 0x8003fff8 },
-};
-
-/* Filter registers: the bits of config1 or config2 of each one */
-struct filter_reg {
-	const char *name;
-	unsigned int word, shift;
-	uint64_t mask;
-	unsigned int at;	/* MSR of box 0, or offset */
-};
-
-/*
- * Registers of a box type: MSRs of box 0 and their distance, or PCI device IDs with
- * offsets of the first box there, and the distance. @apart are the IDs of the functions
- * that have the filters. IDs are Haswell's; other generations have the same lower byte.
- * @joint: the control is the upper half of a counter's register, and has no enable bit.
- */
-struct type {
-	const char *name;
-	unsigned int general, stride, ctl, ctl_step, fixed;
-	bool joint;
-	uint16_t ids[8], apart[8];
-	struct filter_reg filters[MAX_FILTERS];
-};
-
-#define HA_FILTERS { \
-	{ "addrmatch0", 1, 0, BITS(6, 31), 0x40 }, \
-	{ "addrmatch1", 1, 32, BITS(0, 13), 0x44 }, \
-	{ "opcodematch", 1, 48, BITS(0, 5), 0x48 } }
-#define QPI_RX_FILTERS \
-	{ "rx_match0", 1, 0, 0x8003fff8, 0x228 }, \
-	{ "rx_match1", 1, 32, 0x000f000f, 0x22c }, \
-	{ "rx_mask0", 2, 0, 0x8003fff8, 0x238 }, \
-	{ "rx_mask1", 2, 32, 0x000f000f, 0x23c }
-
-static const struct type haswell[BOX_TYPES] = {
-	{ "ubox", 2, 0, 0x705, 1, 0x703,
-	  .filters = { { "filter", 1, 0, 0x3f, 0x707 } } },
-	{ "cbox", 4, 0x10, 0xe01, 1, 0,
-	  .filters = {
-		{ "filter0", 1, 0, BITS(17, 23) | BITS(0, 8), 0xe05 },
-		{ "filter1", 1, 32, BITS(20, 31) | BITS(0, 15), 0xe06 } } },
-	{ "sbox", 4, 10, 0x721, 1, 0, .ids = { 0 } },
-	{ "ha", 4, 0, 0xd8, 4, 0, .ids = { 0x2f30, 0x2f38 },
-	  .filters = HA_FILTERS },
-	{ "imc", 4, 0, 0xd8, 4, 0xf0,
-	  .ids = { 0x2fb0, 0x2fb1, 0x2fb4, 0x2fb5,
-		   0x2fd0, 0x2fd1, 0x2fd4, 0x2fd5 } },
-	{ "irp", 2, 8, 0xd8, 4, 0, .ids = { 0x2f39, 0x2f39 } },
-	{ "pcu", 4, 0, 0x711, 1, 0,
-	  .filters = { { "filter", 1, 0, BITS(0, 31), 0x715 } } },
-	{ "qpi", 4, 0, 0xd8, 4, 0, .ids = { 0x2f32, 0x2f33, 0x2f3a },
-	  .apart = { 0x2f86, 0x2f96, 0x2f46 },
-	  .filters = {
-		QPI_RX_FILTERS,
-		{ "tx_match0", 1, 0, 0x8003fff8, 0x200 },
-		{ "tx_match1", 1, 32, 0x000f000f, 0x204 },
-		{ "tx_mask0", 2, 0, 0x8003fff8, 0x210 },
-		{ "tx_mask1", 2, 32, 0x000f000f, 0x214 } } },
-	{ "r2pcie", 4, 0, 0xd8, 4, 0, .ids = { 0x2f34 } },
-	{ "r3qpi", 3, 0, 0xd8, 4, 0, .ids = { 0x2f36, 0x2f37, 0x2f3e } },
-};
-
-static const struct type ivy_bridge[BOX_TYPES] = {
-	{ "ubox", 2, 0, 0xc10, 1, 0xc08, .ids = { 0 } },
-	{ "cbox", 4, 0x20, 0xd10, 1, 0,
-	  .filters = {
-		{ "filter0", 1, 0, BITS(17, 22) | BITS(0, 8), 0xd14 },
-		{ "filter1", 1, 32, BITS(20, 31) | BITS(0, 15), 0xd1a } } },
-	{ "sbox", .ids = { 0 } },
-	{ "ha", 4, 0, 0xd8, 4, 0, .ids = { 0x2f30, 0x2f38 },
-	  .filters = HA_FILTERS },
-	{ "imc", 4, 0, 0xd8, 4, 0xf0,
-	  .ids = { 0x2fb4, 0x2fb5, 0x2fb0, 0x2fb1,
-		   0x2ff4, 0x2ff5, 0x2ff0, 0x2ff1 } },
-	{ "irp", 2, 8, 0xd8, 4, 0, .ids = { 0x2f39, 0x2f39 } },
-	{ "pcu", 4, 0, 0xc30, 1, 0,
-	  .filters = { { "filter", 1, 0, BITS(0, 31), 0xc34 } } },
-	{ "qpi", 4, 0, 0xd8, 4, 0, .ids = { 0x2f32, 0x2f33, 0x2f3a },
-	  .apart = { 0x2f86, 0x2f96 }, .filters = { QPI_RX_FILTERS } },
-	{ "r2pcie", 4, 0, 0xd8, 4, 0, .ids = { 0x2f34 } },
-	{ "r3qpi", 3, 0, 0xd8, 4, 0, .ids = { 0x2f36, 0x2f37, 0x2f3e } },
-};
-
-static const struct type sandy_bridge[BOX_TYPES] = {
-	{ "ubox", 2, 0, 0xc10, 1, 0xc08, .ids = { 0 } },
-	{ "cbox", 4, 0x20, 0xd10, 1, 0,
-	  .filters = {
-		{ "filter", 1, 0, BITS(10, 31) | BITS(0, 4), 0xd14 } } },
-	{ "sbox", .ids = { 0 } },
-	{ "ha", 4, 0, 0xd8, 4, 0, .ids = { 0x2f46 }, .filters = HA_FILTERS },
-	{ "imc", 4, 0, 0xd8, 4, 0xf0, .ids = { 0x2fb0, 0x2fb1, 0x2fb4, 0x2fb5 } },
-	{ "irp", .ids = { 0 } },
-	{ "pcu", 4, 0, 0xc30, 1, 0,
-	  .filters = { { "filter", 1, 0, BITS(0, 31), 0xc34 } } },
-	{ "qpi", 4, 0, 0xd8, 4, 0, .ids = { 0x2f41, 0x2f42 },
-	  .apart = { 0x2f86, 0x2f96 }, .filters = { QPI_RX_FILTERS } },
-	{ "r2pcie", 4, 0, 0xd8, 4, 0, .ids = { 0x2f43 } },
-	{ "r3qpi", 3, 0, 0xd8, 4, 0, .ids = { 0x2f44, 0x2f45 } },
-};
-
-static const struct type front_side[BOX_TYPES] = {
-	{ "gbsq", 2, .ctl = 0x107cc, .ctl_step = 1, .joint = true },
-	{ "gsnpq", 2, .ctl = 0x107ce, .ctl_step = 1, .joint = true },
-	{ "fsb", 4, .ctl = 0x107d0, .ctl_step = 1, .joint = true },
-};
-
-/* Registers of Sandy Bridge at other addresses */
-static const struct field sandy_bridge_fields[] = {
-	{ "cbox", "filter_state", 1, 18, 0x1f },
-	{ "cbox", "filter_nid", 1, 10, 0xff },
-	{ "cbox", "filter_opc", 1, 23, 0x1ff },
-};
-
-/*
- * Registers of a generation, the bits of config1 that select a request, and fields that
- * override those of all generations
- */
-static const struct layout {
-	const char *generation;
-	const struct type *types;
-	uint64_t request;
-	const struct field *own;
-	unsigned int n_own;
-} layouts[] = {
-	{ "ivbep", ivy_bridge, BITS(52, 63), NULL, 0 },
-	{ "snbep", sandy_bridge, BITS(23, 31), sandy_bridge_fields,
-	  sizeof(sandy_bridge_fields) / sizeof(*sandy_bridge_fields) },
-	{ "xeon7100", front_side, 0, NULL, 0 },
-	{ "xeon7400", front_side, 0, NULL, 0 },
-	/* and the link */
-	{ NULL, haswell, BITS(52, 63) | BITS(6, 8), NULL, 0 },
-};
-static const struct layout *layout = layouts;
 
 /* --- boxes, and their names in a round ------------------------------------ */
 
 /* A name that is being counted */
 struct chosen {
 	const struct cat_event *e;
-	uint64_t config[3];	/* of the catalogue, with "?" filled in */
-	uint64_t used[3];	/* filter fields that the event obeys */
-	char text[400];
+	struct event_words words;
 	struct perf_event_attr attr;
 	bool open, failed;
 	int ctr;		/* general counter with this event, or -1 */
@@ -215,7 +55,7 @@ struct registers {
 };
 
 static struct box {
-	const struct type *type;
+	const struct pmon_type *type;
 	unsigned int index, names, left, good, bad;
 	int pkg, cpu;
 	char pmu[PMU_NAME_MAX];
@@ -251,7 +91,7 @@ static void fail(struct box *b, const struct cat_event *e, const char *why, ...)
 /* Return whether the box cannot count the name because its filters are unknown. */
 static bool needs_filters(const struct box *b, const struct cat_event *e)
 {
-	return b->type->apart[0] && !b->type->apart[b->index] &&
+	return b->type->filter_ids[0] && !b->type->filter_ids[b->index] &&
 	       e->code == QPI_CTO_COUNT;
 }
 
@@ -302,8 +142,8 @@ static void find_functions(struct box *b)
 {
 	if (b->type->ids[0])
 		pci_find(b->function[0], b->type->ids[b->index], b->pkg);
-	if (b->type->apart[0] && b->type->apart[b->index])
-		pci_find(b->function[1], b->type->apart[b->index], b->pkg);
+	if (b->type->filter_ids[0] && b->type->filter_ids[b->index])
+		pci_find(b->function[1], b->type->filter_ids[b->index], b->pkg);
 }
 
 /* Return whether there is a PMU of a box beyond a missing one. */
@@ -319,14 +159,15 @@ static bool has_gap(const char *type, unsigned int missing)
 
 static void find_boxes(void)
 {
+	const struct pmon_type *types = pmon_types();
 	int n_packages = packages();
 
 	for (int p = 0; p < n_packages; p++)
-		for (unsigned int k = 0; k < BOX_TYPES && layout->types[k].name; k++)
+		for (unsigned int k = 0; k < BOX_TYPES && types[k].name; k++)
 			for (unsigned int i = 0; n_boxes < MAX_BOXES; i++) {
 				struct box *b = &boxes[n_boxes];
 
-				b->type = &layout->types[k];
+				b->type = &types[k];
 				if (!pmu_name(b->pmu, b->type->name, i)) {
 					if (has_gap(b->type->name, i))
 						gap = b->type->name;
@@ -339,87 +180,6 @@ static void find_boxes(void)
 				plan(b);
 				n_boxes++;
 			}
-}
-
-/* --- a name's configuration ----------------------------------------------- */
-
-/* Values of a field on this generation */
-static uint64_t valid_of(const struct field *f)
-{
-	return strcmp(f->name, "filter_state") ? f->valid :
-						 f->valid & generation()->states;
-}
-
-/* A value for a field: another one in each round, never 0 */
-static uint64_t value_for(const struct field *f)
-{
-	uint64_t x = (rounds + 1) * 0x9e3779b97f4a7c15 +
-		     (f->low + f->name[strlen(f->name) - 1]) * 0x51ed27;
-
-	if (!strcmp(f->box, "pcu"))	/* within the wave's frequencies */
-		return 8 + x % 33;
-	x = (x ^ x >> 29) & valid_of(f);
-	return x ? x : valid_of(f);
-}
-
-static const struct field *find_field(const struct field *f, size_t n,
-				      const char *box, const char *name,
-				      size_t length)
-{
-	for (; n; n--, f++)
-		if (!strcmp(f->box, box) && strlen(f->name) == length &&
-		    !strncmp(f->name, name, length))
-			return f;
-	return NULL;
-}
-
-/* Filter bits that a name obeys in addition to those that it mentions */
-static void add_companions(struct chosen *c)
-{
-	const struct cat_event *e = c->e;
-
-	if (!strcmp(e->box, "cbox") && (e->umask & 1) &&
-	    (e->code == CBO_TOR_INSERTS || e->code == CBO_TOR_OCCUPANCY))
-		c->used[1] |= layout->request;
-	if (!strcmp(e->box, "qpi") && e->code == QPI_CTO_COUNT)
-		c->used[1] = c->used[2] = ~0ULL;
-}
-
-/* Fill in the parameters: the text for perf, and the expected words. */
-static void configure(struct chosen *c, const struct cat_event *e)
-{
-	char copy[sizeof(e->string)], *save, *term;
-	size_t at;
-
-	memset(c, 0, sizeof(*c));
-	c->e = e;
-	c->ctr = -1;
-	c->config[0] = e->config;
-	c->config[1] = e->config1;
-	c->config[2] = e->config2;
-	at = snprintf(c->text, sizeof(c->text), "%s", e->name);
-	snprintf(copy, sizeof(copy), "%s", e->string);
-	for (term = strtok_r(copy, ",", &save); term;
-	     term = strtok_r(NULL, ",", &save)) {
-		const struct field *f;
-		size_t length = strcspn(term, "=");
-		uint64_t value;
-
-		if (strcmp(term + length, "=?"))
-			continue;
-		f = find_field(layout->own, layout->n_own, e->box, term, length);
-		if (!f)
-			f = find_field(fields, sizeof(fields) / sizeof(*fields),
-				       e->box, term, length);
-		if (!f)
-			tap_bail("%s/%s/: what is %s?", e->box, e->name, term);
-		value = value_for(f);
-		c->config[f->word] |= value << f->low;
-		c->used[f->word] |= valid_of(f) << f->low;
-		at += snprintf(c->text + at, sizeof(c->text) - at,
-			       ",%s=%#" PRIx64, f->name, value);
-	}
-	add_companions(c);
 }
 
 /* --- which names fit together --------------------------------------------- */
@@ -453,8 +213,9 @@ static bool last_fits(const struct box *b)
 		const struct chosen *c = &b->chosen[i];
 
 		/* names of the same event, and the one filter of QPI */
-		if (!memcmp(c->config, last->config, sizeof(c->config)) ||
-		    (c->used[2] && last->used[2]))
+		if (!memcmp(c->words.config, last->words.config,
+			    sizeof(c->words.config)) ||
+		    (c->words.obeyed[2] && last->words.obeyed[2]))
 			return false;
 		/*
 		 * it repeats the entries of counter 0, so counter 0's event must be
@@ -466,6 +227,14 @@ static bool last_fits(const struct box *b)
 	return !relay && counters_fit(b, 0, 0);
 }
 
+static void prepare(struct chosen *c, const struct cat_event *e)
+{
+	memset(c, 0, sizeof(*c));
+	c->e = e;
+	c->ctr = -1;
+	event_parameters_fill(&c->words, e, rounds);
+}
+
 static void choose(struct box *b)
 {
 	unsigned int kept = 0;
@@ -473,7 +242,7 @@ static void choose(struct box *b)
 	b->n = 0;
 	for (unsigned int i = 0; i < b->left; i++) {
 		if (b->n < MAX_CHOSEN) {
-			configure(&b->chosen[b->n++], b->todo[i]);
+			prepare(&b->chosen[b->n++], b->todo[i]);
 			if (last_fits(b))
 				continue;
 			b->n--;
@@ -489,26 +258,26 @@ static void choose(struct box *b)
 
 static void open_one(struct box *b, struct chosen *c)
 {
-	int err = pmu_attr(&c->attr, b->pmu, c->text), fd;
+	int err = pmu_attr(&c->attr, b->pmu, c->words.text), fd;
 
 	if (err) {
-		fail(b, c->e, "'%s' means nothing to sysfs: %s", c->text,
+		fail(b, c->e, "'%s' means nothing to sysfs: %s", c->words.text,
 		     strerror(-err));
 		return;
 	}
-	if (c->attr.config != c->config[0] || c->attr.config1 != c->config[1] ||
-	    c->attr.config2 != c->config[2]) {
+	if (c->attr.config != c->words.config[0] || c->attr.config1 != c->words.config[1] ||
+	    c->attr.config2 != c->words.config[2]) {
 		fail(b, c->e, "'%s' is %#llx,%#llx,%#llx in sysfs, %#" PRIx64
-		     ",%#" PRIx64 ",%#" PRIx64 " in the catalogue", c->text,
+		     ",%#" PRIx64 ",%#" PRIx64 " in the catalogue", c->words.text,
 		     c->attr.config, c->attr.config1, c->attr.config2,
-		     c->config[0], c->config[1], c->config[2]);
+		     c->words.config[0], c->words.config[1], c->words.config[2]);
 		return;
 	}
 	c->attr.read_format |= PERF_FORMAT_GROUP;
 	c->attr.disabled = !b->group.n;
 	fd = perf_open(&c->attr, -1, b->cpu, b->group.n ? b->group.fd[0] : -1);
 	if (fd < 0) {
-		fail(b, c->e, "'%s' does not open: %s", c->text, strerror(-fd));
+		fail(b, c->e, "'%s' does not open: %s", c->words.text, strerror(-fd));
 		return;
 	}
 	b->group.fd[b->group.n++] = fd;
@@ -610,23 +379,23 @@ static void check_controls(struct box *b)
  * Return whether a filter register belongs to the direction that the name does not
  * match.
  */
-static bool other_side(const struct chosen *c, const struct filter_reg *r)
+static bool other_side(const struct chosen *c, const struct pmon_filter *r)
 {
 	return !strcmp(c->e->box, "qpi") &&
-	       !(c->config[0] & MATCH_TX) != !strncmp(r->name, "rx", 2);
+	       !(c->words.config[0] & MATCH_TX) != !strncmp(r->name, "rx", 2);
 }
 
 static void check_filters(struct box *b)
 {
 	for (struct chosen *c = b->chosen; c < b->chosen + b->n; c++)
 		for (unsigned int i = 0; i < MAX_FILTERS; i++) {
-			const struct filter_reg *r = &b->type->filters[i];
+			const struct pmon_filter *r = &b->type->filters[i];
 			uint64_t mask, want;
 
 			if (!c->open || !r->name)
 				continue;
-			mask = c->used[r->word] >> r->shift & r->mask;
-			want = c->config[r->word] >> r->shift & mask;
+			mask = c->words.obeyed[r->word] >> r->shift & r->mask;
+			want = c->words.config[r->word] >> r->shift & mask;
 			if (other_side(c, r))
 				want = 0;
 			if ((b->regs.filter[i] & mask) != want)
@@ -649,7 +418,7 @@ static bool raw_read(const struct box *b, unsigned int at, bool apart,
 	if (!b->type->ids[0])
 		return !msr_read(b->cpu, at + b->type->stride * b->index, value);
 	/* two boxes may be in one function */
-	err = pci_config_read(b->function[apart && b->type->apart[0]],
+	err = pci_config_read(b->function[apart && b->type->filter_ids[0]],
 			      at + b->type->stride * b->index, &word);
 	*value = word;
 	return !err;
@@ -671,16 +440,16 @@ static bool raw_equal(const struct box *b, unsigned int at, bool apart,
 /* Compare rdmsr and setpci with the simulator's register file. */
 static void check_raw(const struct box *b)
 {
-	const struct type *k = b->type;
+	const struct pmon_type *k = b->type;
 
 	for (unsigned int i = 0; i < k->general; i++)
 		raw_equal(b, k->ctl + i * k->ctl_step, false, b->regs.ctl[i]);
 	if (k->fixed)
 		raw_equal(b, k->fixed, false, b->regs.fixed);
-	if (k->apart[0] && !k->apart[b->index])
+	if (k->filter_ids[0] && !k->filter_ids[b->index])
 		return;
 	for (unsigned int i = 0; i < MAX_FILTERS && k->filters[i].name; i++)
-		raw_equal(b, k->filters[i].at, true, b->regs.filter[i]);
+		raw_equal(b, k->filters[i].reg, true, b->regs.filter[i]);
 	raw_boxes++;
 }
 
@@ -709,7 +478,7 @@ static uint64_t expected(const struct box *b, const struct chosen *c,
 				  cycles);
 	for (uint64_t t = start; t < start + cycles; t++)
 		n += e->wave[t % e->period] >=
-		     (c->config[1] >> 8 * (e->code - PCU_BAND0) & 0xff);
+		     (c->words.config[1] >> 8 * (e->code - PCU_BAND0) & 0xff);
 	return n;
 }
 
@@ -780,9 +549,6 @@ static void __attribute__((constructor)) count_all(void)
 	struct rlimit files = { 65536, 65536 };
 	unsigned int names = 0;
 
-	while (layout->generation &&
-	       strcmp(layout->generation, generation()->name))
-		layout++;
 	machine_setup("clock=manual", "");
 	if (system("modprobe msr"))
 		tap_diag("there is no msr module");

@@ -23,8 +23,8 @@ void events_close(int *fd, unsigned int n);
 bool event_unmultiplexed(int fd, const char *name);
 
 /*
- * Poll until @condition(@arg) is true, which the rotation of multiplexed events must bring
- * about. Return false after 30 seconds.
+ * Poll until @condition(@arg) is true, which the kernel's rotation of multiplexed events
+ * brings about. Return false after 30 seconds.
  */
 bool wait_for_rotation(bool (*condition)(void *arg), void *arg);
 
