@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Filters as shared resources: events that need different values of a filter, or the
- * same counter, take turns; events with independent or equal filters count together.
+ * Filters as shared resources. Events that need different values of a filter register, or
+ * the same counter, are multiplexed; events whose filters are independent or equal count
+ * at the same time.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ FIXTURE_VARIANT(conflict)
 {
 	const char *type;
 	const char *event[2];
-	const char *traffic[2];		/* NULL: check only the times */
+	const char *traffic[2];		/* of each event; NULL: check only the times */
 };
 
 FIXTURE_VARIANT_ADD(conflict, cbox_two_events_that_need_counter_0)
@@ -43,7 +44,10 @@ FIXTURE_VARIANT_ADD(conflict, cbox_two_opcodes)
 		"event=0x35,umask=0x01,filter_opc=0x182",
 		"event=0x35,umask=0x01,filter_opc=0x180",
 	},
-	.traffic = { "event=0x35 umask=0x01 opc=0x182", "event=0x35 umask=0x01 opc=0x180" },
+	.traffic = {
+		"event=0x35 umask=0x01 opc=0x182",
+		"event=0x35 umask=0x01 opc=0x180",
+	},
 };
 
 FIXTURE_VARIANT_ADD(conflict, cbox_two_states)
@@ -53,14 +57,23 @@ FIXTURE_VARIANT_ADD(conflict, cbox_two_states)
 		"event=0x34,umask=0x03,filter_state=0x1",
 		"event=0x34,umask=0x03,filter_state=0x10",
 	},
-	.traffic = { "event=0x34 umask=0x03 state=0x1", "event=0x34 umask=0x03 state=0x10" },
+	.traffic = {
+		"event=0x34 umask=0x03 state=0x1",
+		"event=0x34 umask=0x03 state=0x10",
+	},
 };
 
 FIXTURE_VARIANT_ADD(conflict, cbox_two_nodes)
 {
 	.type = "cbox",
-	.event = { "event=0x35,umask=0x48,filter_nid=0x1", "event=0x37,umask=0x41,filter_nid=0x2" },
-	.traffic = { "event=0x35 umask=0x48 nid=0x1", "event=0x37 umask=0x41 nid=0x2" },
+	.event = {
+		"event=0x35,umask=0x48,filter_nid=0x1",
+		"event=0x37,umask=0x41,filter_nid=0x2",
+	},
+	.traffic = {
+		"event=0x35 umask=0x48 nid=0x1",
+		"event=0x37 umask=0x41 nid=0x2",
+	},
 };
 
 FIXTURE_VARIANT_ADD(conflict, cbox_two_threads)
@@ -70,14 +83,23 @@ FIXTURE_VARIANT_ADD(conflict, cbox_two_threads)
 		"event=0x35,umask=0x08,tid_en=1,filter_tid=2",
 		"event=0x13,umask=0x01,tid_en=1,filter_tid=3",
 	},
-	.traffic = { "event=0x35 umask=0x08 tid=2", "event=0x13 umask=0x01 tid=3" },
+	.traffic = {
+		"event=0x35 umask=0x08 tid=2",
+		"event=0x13 umask=0x01 tid=3",
+	},
 };
 
 FIXTURE_VARIANT_ADD(conflict, ubox_two_threads)
 {
 	.type = "ubox",
-	.event = { "event=0x42,umask=0x08,filter_tid=1", "event=0x45,umask=0x01,filter_cid=1" },
-	.traffic = { "event=0x42 umask=0x08 tid=1", "event=0x45 umask=0x01 tid=2" },
+	.event = {
+		"event=0x42,umask=0x08,filter_tid=1",
+		"event=0x45,umask=0x01,filter_cid=1",
+	},
+	.traffic = {
+		"event=0x42 umask=0x08 tid=1",
+		"event=0x45 umask=0x01 tid=2",
+	},
 };
 
 FIXTURE_VARIANT_ADD(conflict, ha_two_addresses)
@@ -87,14 +109,23 @@ FIXTURE_VARIANT_ADD(conflict, ha_two_addresses)
 		"event=0x20,umask=0x01,filter_addr=0x1000",
 		"event=0x20,umask=0x01,filter_addr=0x2000",
 	},
-	.traffic = { "event=0x20 umask=0x01 addr=0x1000", "event=0x20 umask=0x01 addr=0x2000" },
+	.traffic = {
+		"event=0x20 umask=0x01 addr=0x1000",
+		"event=0x20 umask=0x01 addr=0x2000",
+	},
 };
 
 FIXTURE_VARIANT_ADD(conflict, ha_two_opcodes)
 {
 	.type = "ha",
-	.event = { "event=0x20,umask=0x04,filter_opc=0x1", "event=0x20,umask=0x08,filter_opc=0x2" },
-	.traffic = { "event=0x20 umask=0x04 opc=0x1", "event=0x20 umask=0x08 opc=0x2" },
+	.event = {
+		"event=0x20,umask=0x04,filter_opc=0x1",
+		"event=0x20,umask=0x08,filter_opc=0x2",
+	},
+	.traffic = {
+		"event=0x20 umask=0x04 opc=0x1",
+		"event=0x20 umask=0x08 opc=0x2",
+	},
 };
 
 FIXTURE_VARIANT_ADD(conflict, pcu_two_values_of_band_2)
@@ -106,18 +137,30 @@ FIXTURE_VARIANT_ADD(conflict, pcu_two_values_of_band_2)
 FIXTURE_VARIANT_ADD(conflict, qpi_two_packet_filters)
 {
 	.type = "qpi",
-	.event = { "event=0x138,match_mc=0xe,mask_mc=0xf", "event=0x138,match_mc=0xc,mask_mc=0xf" },
-	.traffic = { "event=0x138 dir=rx match0=0x1c00", "event=0x138 dir=rx match0=0x1800" },
+	.event = {
+		"event=0x138,match_mc=0xe,mask_mc=0xf",
+		"event=0x138,match_mc=0xc,mask_mc=0xf",
+	},
+	.traffic = {
+		"event=0x138 dir=rx match0=0x1c00",
+		"event=0x138 dir=rx match0=0x1800",
+	},
 };
 
 FIXTURE_VARIANT_ADD(conflict, qpi_two_packet_masks_of_one_match)
 {
 	.type = "qpi",
-	.event = { "event=0x138,match_mc=0xc,mask_mc=0x8", "event=0x138,match_mc=0xc,mask_mc=0x4" },
-	.traffic = { "event=0x138 dir=rx match0=0x1000", "event=0x138 dir=rx match0=0x800" },
+	.event = {
+		"event=0x138,match_mc=0xc,mask_mc=0x8",
+		"event=0x138,match_mc=0xc,mask_mc=0x4",
+	},
+	.traffic = {
+		"event=0x138 dir=rx match0=0x1000",
+		"event=0x138 dir=rx match0=0x800",
+	},
 };
 
-/* Both have counted, so perf has scheduled each of them. */
+/* Return whether both events of @arg, two descriptors, have had a counter. */
 static bool both_ran(void *arg)
 {
 	struct event_reading a, b;
@@ -127,11 +170,13 @@ static bool both_ran(void *arg)
 	       a.running && b.running;
 }
 
+/* Traffic for a box, and the event @fd that must count it */
 struct sender {
 	const char *box, *traffic;
 	int fd;
 };
 
+/* Send the traffic of @arg, a sender, and return whether its event has counted any. */
 static bool counted(void *arg)
 {
 	struct sender *s = arg;
@@ -141,38 +186,38 @@ static bool counted(void *arg)
 }
 
 /*
- * Not all generations have all events; the strings of the common ones start with
+ * Return whether this generation's box type has the event of a string that begins with
  * "event=".
  */
-static bool known(const char *type, const char *event)
+static bool has_event(const char *type, const char *event)
 {
 	unsigned int code = 0;
 
 	return sscanf(event, "event=%x", &code) == 1 && cat_has_code(type, code);
 }
 
-/* The PMU of the second box, or of the only one */
+/* Find the PMU of box 1 of a type or, if the type has one box only, of that box. */
 static bool any_pmu(char *pmu, const char *type)
 {
 	return pmu_name(pmu, type, 1) || pmu_name(pmu, type, 0);
 }
 
-/* Return the missing feature that a test with @event needs, or NULL. */
-static const char *lacking(const char *type, const char *event)
+/* Return the reason why this generation cannot count @event, or NULL if it can. */
+static const char *missing_feature(const char *type, const char *event)
 {
 	char pmu[PMU_NAME_MAX];
 
 	if (!any_pmu(pmu, type))
 		return "no such PMU";
-	if (!known(type, event))
+	if (!has_event(type, event))
 		return "no such event";
 	return generation_lacks(type, event) ? "no such field" : NULL;
 }
 
 TEST_F(conflict, never_count_together)
 {
-	const char *lacks = lacking(variant->type, variant->event[0]);
-	struct event_reading first, second, last;
+	const char *lacks = missing_feature(variant->type, variant->event[0]);
+	struct event_reading first, second, first_again;
 	char pmu[PMU_NAME_MAX];
 	int fd[2];
 
@@ -196,19 +241,20 @@ TEST_F(conflict, never_count_together)
 		}
 	}
 	/*
-	 * Their times do not overlap: the sum is not longer than the first event is
-	 * open.
+	 * The running times of the two events must not overlap, so their sum is at most
+	 * the time for which the first event has been enabled. That time is read
+	 * first_again.
 	 */
 	ASSERT_EQ(0, -event_read(fd[0], &first));
 	ASSERT_EQ(0, -event_read(fd[1], &second));
-	ASSERT_EQ(0, -event_read(fd[0], &last));
-	EXPECT_LE(first.running + second.running, last.enabled);
+	ASSERT_EQ(0, -event_read(fd[0], &first_again));
+	EXPECT_LE(first.running + second.running, first_again.enabled);
 	events_close(fd, 2);
 }
 
 /* --- no conflict --------------------------------------------------------- */
 
-/* Events whose filters are independent, or the same. */
+/* Events whose filters are independent or equal, and traffic of each */
 PLAIN_FIXTURE(company);
 
 FIXTURE_VARIANT(company)
@@ -216,32 +262,41 @@ FIXTURE_VARIANT(company)
 	const char *type;
 	const char *event[4];
 	const char *traffic[4];
-	uint64_t count[4];	/* of traffic; NULL traffic: nothing is expected */
+	uint64_t count[4];	/* transactions of the traffic, if that is not NULL */
 };
 
 FIXTURE_VARIANT_ADD(company, cbox_opcode_and_state)
 {
-	.type = "cbox", .count = { 13, 29 },
+	.type = "cbox",
+	.count = { 13, 29 },
 	.event = {
 		"event=0x35,umask=0x01,filter_opc=0x182",
 		"event=0x34,umask=0x03,filter_state=0x10",
 	},
-	.traffic = { "event=0x35 umask=0x01 opc=0x182", "event=0x34 umask=0x03 state=0x10" },
+	.traffic = {
+		"event=0x35 umask=0x01 opc=0x182",
+		"event=0x34 umask=0x03 state=0x10",
+	},
 };
 
 FIXTURE_VARIANT_ADD(company, cbox_node_and_thread)
 {
-	.type = "cbox", .count = { 37, 53 },
+	.type = "cbox",
+	.count = { 37, 53 },
 	.event = {
 		"event=0x37,umask=0x41,filter_nid=0x2",
 		"event=0x13,umask=0x01,tid_en=1,filter_tid=7",
 	},
-	.traffic = { "event=0x37 umask=0x41 nid=0x2", "event=0x13 umask=0x01 tid=7" },
+	.traffic = {
+		"event=0x37 umask=0x41 nid=0x2",
+		"event=0x13 umask=0x01 tid=7",
+	},
 };
 
 FIXTURE_VARIANT_ADD(company, cbox_opcode_state_node_and_thread)
 {
-	.type = "cbox", .count = { 11, 23, 31, 47 },
+	.type = "cbox",
+	.count = { 11, 23, 31, 47 },
 	.event = {
 		"event=0x35,umask=0x01,filter_opc=0x182",
 		"event=0x34,umask=0x03,filter_state=0x10",
@@ -258,27 +313,36 @@ FIXTURE_VARIANT_ADD(company, cbox_opcode_state_node_and_thread)
 
 FIXTURE_VARIANT_ADD(company, cbox_one_opcode_in_two_events)
 {
-	.type = "cbox", .count = { 101, 203 },
+	.type = "cbox",
+	.count = { 101, 203 },
 	.event = {
 		"event=0x35,umask=0x01,filter_opc=0x181",
 		"event=0x36,umask=0x01,filter_opc=0x181",
 	},
-	.traffic = { "event=0x35 umask=0x01 opc=0x181", "event=0x36 umask=0x01 opc=0x181" },
+	.traffic = {
+		"event=0x35 umask=0x01 opc=0x181",
+		"event=0x36 umask=0x01 opc=0x181",
+	},
 };
 
 FIXTURE_VARIANT_ADD(company, ha_address_of_one_opcode_of_the_other)
 {
-	.type = "ha", .count = { 19, 43 },
+	.type = "ha",
+	.count = { 19, 43 },
 	.event = {
 		"event=0x20,umask=0x01,filter_addr=0x1000",
 		"event=0x20,umask=0x04,filter_opc=0x1",
 	},
-	.traffic = { "event=0x20 umask=0x01 addr=0x1000", "event=0x20 umask=0x04 opc=0x1" },
+	.traffic = {
+		"event=0x20 umask=0x01 addr=0x1000",
+		"event=0x20 umask=0x04 opc=0x1",
+	},
 };
 
 FIXTURE_VARIANT_ADD(company, pcu_four_bands)
 {
-	.type = "pcu", .count = { 3, 5, 7, 9 },
+	.type = "pcu",
+	.count = { 3, 5, 7, 9 },
 	.event = {
 		"event=0x0b,filter_band0=12",
 		"event=0x0c,filter_band1=20",
@@ -295,7 +359,8 @@ FIXTURE_VARIANT_ADD(company, pcu_four_bands)
 
 FIXTURE_VARIANT_ADD(company, qpi_a_packet_filter_and_events_without_one)
 {
-	.type = "qpi", .count = { 61 },
+	.type = "qpi",
+	.count = { 61 },
 	.event = {
 		"event=0x138,match_mc=0xe,mask_mc=0xf",
 		"event=0x14",
@@ -305,7 +370,10 @@ FIXTURE_VARIANT_ADD(company, qpi_a_packet_filter_and_events_without_one)
 	.traffic = { "event=0x138 dir=rx match0=0x1c00" },
 };
 
-/* Counters, of the first @n, that some events with these codes may use */
+/*
+ * Return how many counters the catalogue allows to the first @n events together, with any
+ * unit mask.
+ */
 static unsigned int room(const FIXTURE_VARIANT(company) *c, unsigned int n)
 {
 	unsigned int ctrs = 0;
@@ -323,7 +391,7 @@ static unsigned int room(const FIXTURE_VARIANT(company) *c, unsigned int n)
 
 TEST_F(company, count_together)
 {
-	const char *lacks = lacking(variant->type, variant->event[0]);
+	const char *lacks = missing_feature(variant->type, variant->event[0]);
 	char pmu[PMU_NAME_MAX];
 	unsigned int n = 0;
 	int fd[4];

@@ -19,7 +19,7 @@ enum { CYCLES = 1000 };
 
 PLAIN_FIXTURE(copies);
 
-/* Five equal events, with others in the box. */
+/* Five equal events of box @index, and @others different events of the same box */
 FIXTURE_VARIANT(copies)
 {
 	const char *type, *event;
@@ -28,27 +28,41 @@ FIXTURE_VARIANT(copies)
 
 FIXTURE_VARIANT_ADD(copies, cbox_alone)
 {
-	.type = "cbox", .index = 5, .event = "event=0",
+	.type = "cbox",
+	.index = 5,
+	.event = "event=0",
 };
 
 FIXTURE_VARIANT_ADD(copies, cbox)
 {
-	.type = "cbox", .index = 5, .event = "event=0", .others = 3,
+	.type = "cbox",
+	.index = 5,
+	.event = "event=0",
+	.others = 3,
 };
 
 FIXTURE_VARIANT_ADD(copies, imc)
 {
-	.type = "imc", .index = 3, .event = "event=0", .others = 3,
+	.type = "imc",
+	.index = 3,
+	.event = "event=0",
+	.others = 3,
 };
 
 FIXTURE_VARIANT_ADD(copies, r3qpi)
 {
-	.type = "r3qpi", .index = 2, .event = "event=0x01", .others = 2,
+	.type = "r3qpi",
+	.index = 2,
+	.event = "event=0x01",
+	.others = 2,
 };
 
 FIXTURE_VARIANT_ADD(copies, sbox)
 {
-	.type = "sbox", .index = 1, .event = "event=0", .others = 3,
+	.type = "sbox",
+	.index = 1,
+	.event = "event=0",
+	.others = 3,
 };
 
 TEST_F(copies, use_one_counter)
@@ -63,7 +77,10 @@ TEST_F(copies, use_one_counter)
 
 	if (!pmu_name(pmu, variant->type, variant->index))
 		SKIP(return, "no such PMU");
-	/* The CPUs of the package alternate: a counter belongs to the box. */
+	/*
+	 * Two CPUs of the package alternate: the counter belongs to the box, not to a
+	 * CPU.
+	 */
 	for (unsigned int i = 0; i < 5; i++) {
 		int cpu = package_cpu(pkg, i % 2);
 
@@ -93,11 +110,13 @@ TEST_F(copies, use_one_counter)
 }
 
 PLAIN_FIXTURE(copies_of);
+
 FIXTURE_VARIANT(copies_of) { const char *type; };
+
 VARIANT_OF_TYPE(copies_of, cbox);
 VARIANT_OF_TYPE(copies_of, imc);
 
-/* Each event counts from its open to its close. */
+/* Equal events are opened and closed one after another; each counts while it is open. */
 TEST_F(copies_of, come_and_go)
 {
 	char pmu[PMU_NAME_MAX];
@@ -123,11 +142,13 @@ TEST_F(copies_of, come_and_go)
 }
 
 PLAIN_FIXTURE(group_with_copies);
+
 FIXTURE_VARIANT(group_with_copies) { const char *type; };
+
 VARIANT_OF_TYPE(group_with_copies, cbox);
 VARIANT_OF_TYPE(group_with_copies, ha);
 
-/* Equal events take one counter, so six members fit a box of four. */
+/* Equal events need one counter, so six members fit into a box of four counters. */
 TEST_F(group_with_copies, counts)
 {
 	static const char *const with_inv[] = {

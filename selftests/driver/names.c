@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Every name of every PMU: it opens, the control and filter registers then
- * hold what the catalogue says, and it counts its wave exactly. All boxes of
- * all packages count at once, as many names each as its counters allow.
+ * Every event name of every PMU: the event opens, the control and filter registers of its
+ * box then have the catalogue's values, and its count is exactly that of its waveform. In
+ * a round, all boxes of all packages count at the same time, each as many names as fit on
+ * its counters; rounds follow until all names have been counted.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,15 +25,15 @@
 
 enum {
 	MAX_BOXES = 256,	/* of all packages */
-	MAX_BOXES_OF_TYPE = 32,	/* of one */
-	MAX_CHOSEN = 9,		/* general, and fixed or free-running ones */
-	MAX_FAILURES = 20,	/* that are reported for one PMU */
-	CYCLES = 1009,		/* of the first round */
+	MAX_BOXES_OF_TYPE = 32,	/* of a package */
+	MAX_CHOSEN = 9,		/* names on general, fixed and free-running counters */
+	MAX_FAILURES = 20,	/* reported failures of a PMU */
+	CYCLES = 1009,		/* of the first round; each later round has one more */
 };
 
 #define BIT(n)		(1ULL << (n))
 #define CTL_EN		BIT(22)
-#define MATCH_TX	BIT(32)		/* of QPI's config */
+#define MATCH_TX	BIT(32)		/* of QPI's config: match transmitted packets */
 #define CBO_OCCUPANCY0	0x1f
 #define PCU_BAND0	0x0b
 #define PCU_BAND3	0x0e
@@ -40,37 +41,53 @@ enum {
 
 /* --- boxes, and their names in a round ------------------------------------ */
 
-/* A name that is being counted */
+/* A name that a box counts in this round */
 struct chosen {
 	const struct cat_event *e;
 	struct event_words words;
 	struct perf_event_attr attr;
 	bool open, failed;
-	int ctr;		/* general counter with this event, or -1 */
+	int ctr;		/* general counter of the event, or -1 */
 };
 
-/* Register contents of a box, by the simulator */
+/* Register values of a box, from the simulator */
 struct registers {
 	uint64_t ctl[MAX_GENERAL], fixed, filter[MAX_FILTERS];
 };
 
+/*
+ * struct box - a box of a package
+ * @names: number of names of its type that the box can count
+ * @left: number of names in @todo
+ * @good: number of names that had no failure
+ * @bad: number of failures
+ * @function: PCI functions of the box and of its filters
+ * @todo: names that have not been counted, by rank()
+ * @chosen, @n: names of this round, and their number
+ */
 static struct box {
 	const struct pmon_type *type;
 	unsigned int index, names, left, good, bad;
 	int pkg, cpu;
 	char pmu[PMU_NAME_MAX];
-	char function[2][16];	/* in PCI space: of the box, of the filters */
-	const struct cat_event **todo;	/* names to be counted, best first */
+	char function[2][16];
+	const struct cat_event **todo;
 	struct chosen chosen[MAX_CHOSEN];
 	unsigned int n;
 	struct event_group group;
 	struct registers regs;
 	char *failures[MAX_FAILURES];
 } boxes[MAX_BOXES];
-static unsigned int n_boxes, rounds, raw_boxes, raw_wrong;
-/* A box type of which one box has no PMU, but a later one has */
+
+static unsigned int n_boxes, rounds;
+
+/* Number of boxes whose registers check_raw() has read, and of wrong register values */
+static unsigned int raw_boxes, raw_wrong;
+
+/* A box type that has a PMU of a box, but no PMU of a box with a lower number */
 static const char *gap;
 
+/* Note a failure of a name, and mark the name as failed if it is in this round. */
 __attribute__((format(printf, 3, 4)))
 static void fail(struct box *b, const struct cat_event *e, const char *why, ...)
 {
@@ -88,30 +105,41 @@ static void fail(struct box *b, const struct cat_event *e, const char *why, ...)
 		b->chosen[i].failed |= b->chosen[i].e == e;
 }
 
-/* Return whether the box cannot count the name because its filters are unknown. */
+/*
+ * Return whether the box cannot count the name: QPI's CTO_COUNT needs the packet filters,
+ * and the PCI function with the filters of this box is unknown.
+ */
 static bool needs_filters(const struct box *b, const struct cat_event *e)
 {
 	return b->type->filter_ids[0] && !b->type->filter_ids[b->index] &&
 	       e->code == QPI_CTO_COUNT;
 }
 
+/* Return whether the event repeats counter 0's occupancy on counters 1 to 3. */
 static bool is_relay(const struct cat_event *e)
 {
 	return !strcmp(e->box, "cbox") && e->code == CBO_OCCUPANCY0;
 }
 
-/* Names that few groups have room for come first. */
+/*
+ * Number of counters that the name may use: names with few counters are chosen first.
+ * The relay event is chosen after the names that need counter 0, which it cannot count
+ * beside.
+ */
 static int rank(const struct cat_event *e)
 {
 	return is_relay(e) ? 2 : __builtin_popcount(e->ctrs);
 }
 
-/* Boxes start with different names, so that a mix-up shows. */
+/*
+ * List the names of a box. Each box starts with another name, so that boxes of the same
+ * type count different names in a round: a name on the registers of another box shows.
+ */
 static void plan(struct box *b)
 {
 	size_t n, first = 0;
 	const struct cat_event *e = catalogue(&n);
-	unsigned int turn, useless = 0;
+	unsigned int offset, useless = 0;
 
 	while (first < n && strcmp(e[first].box, b->type->name))
 		first++;
@@ -121,23 +149,26 @@ static void plan(struct box *b)
 	b->todo = calloc(b->names + 1, sizeof(*b->todo));
 	if (!b->todo)
 		tap_bail("out of memory");
-	turn = b->names ? (b->index * 5 + b->pkg * 17) % b->names : 0;
+	offset = b->names ? (b->index * 5 + b->pkg * 17) % b->names : 0;
 	for (int r = 0; r <= MAX_GENERAL; r++)
 		for (unsigned int i = 0; i < b->names; i++) {
-			const struct cat_event *one =
-				&e[first + (i + turn) % b->names];
+			const struct cat_event *name =
+				&e[first + (i + offset) % b->names];
 
-			if (rank(one) != r)
+			if (rank(name) != r)
 				continue;
-			if (needs_filters(b, one))
+			if (needs_filters(b, name))
 				useless++;
 			else
-				b->todo[b->left++] = one;
+				b->todo[b->left++] = name;
 		}
 	b->names -= useless;
 }
 
-/* A missing box has no readable registers, and that is reported. */
+/*
+ * Find the PCI functions of a box and of its filters. The name of a function that does
+ * not exist stays empty, and check_raw() reports that its registers cannot be read.
+ */
 static void find_functions(struct box *b)
 {
 	if (b->type->ids[0])
@@ -146,7 +177,7 @@ static void find_functions(struct box *b)
 		pci_find(b->function[1], b->type->filter_ids[b->index], b->pkg);
 }
 
-/* Return whether there is a PMU of a box beyond a missing one. */
+/* Return whether a box with a higher number than the box @missing has a PMU. */
 static bool has_gap(const char *type, unsigned int missing)
 {
 	char name[PMU_NAME_MAX];
@@ -182,14 +213,18 @@ static void find_boxes(void)
 			}
 }
 
-/* --- which names fit together --------------------------------------------- */
+/* --- names that a box can count at the same time -------------------------- */
 
+/* Return whether the event counts on a fixed or free-running counter. */
 static bool is_special(const struct cat_event *e)
 {
 	return e->fixed || e->free;
 }
 
-/* Return whether each of the general events from @i on can get a counter. */
+/*
+ * Return whether the chosen names from number @i on can all get a general counter that is
+ * not in @taken, a bit for each counter. Try every assignment.
+ */
 static bool counters_fit(const struct box *b, unsigned int i, unsigned int taken)
 {
 	if (i == b->n)
@@ -203,7 +238,7 @@ static bool counters_fit(const struct box *b, unsigned int i, unsigned int taken
 	return false;
 }
 
-/* Return whether the last chosen name is compatible with the others. */
+/* Return whether the box can count the last chosen name beside the other chosen names. */
 static bool last_fits(const struct box *b)
 {
 	const struct chosen *last = &b->chosen[b->n - 1];
@@ -212,14 +247,17 @@ static bool last_fits(const struct box *b)
 	for (unsigned int i = 0; i < b->n - 1; i++) {
 		const struct chosen *c = &b->chosen[i];
 
-		/* names of the same event, and the one filter of QPI */
+		/*
+		 * Two names of the same event share a counter, and QPI has one set of
+		 * packet filters: count such names in different rounds.
+		 */
 		if (!memcmp(c->words.config, last->words.config,
 			    sizeof(c->words.config)) ||
 		    (c->words.obeyed[2] && last->words.obeyed[2]))
 			return false;
 		/*
-		 * it repeats the entries of counter 0, so counter 0's event must be
-		 * known
+		 * The relay event counts the entries of counter 0's event: expect no
+		 * counts of an event that only counter 0 may have.
 		 */
 		if (c->e->ctrs == 1)
 			relay = false;
@@ -227,6 +265,7 @@ static bool last_fits(const struct box *b)
 	return !relay && counters_fit(b, 0, 0);
 }
 
+/* Prepare a name for this round, with values for its parameters. */
 static void prepare(struct chosen *c, const struct cat_event *e)
 {
 	memset(c, 0, sizeof(*c));
@@ -235,6 +274,7 @@ static void prepare(struct chosen *c, const struct cat_event *e)
 	event_parameters_fill(&c->words, e, rounds);
 }
 
+/* Choose the names of a round from the names that have not been counted. */
 static void choose(struct box *b)
 {
 	unsigned int kept = 0;
@@ -256,7 +296,11 @@ static void choose(struct box *b)
 
 /* --- opening -------------------------------------------------------------- */
 
-static void open_one(struct box *b, struct chosen *c)
+/*
+ * Open a name. Its words by sysfs must be those of the catalogue. The first event of a
+ * box is the group's leader, and disabled until all names of the box are open.
+ */
+static void open_name(struct box *b, struct chosen *c)
 {
 	int err = pmu_attr(&c->attr, b->pmu, c->words.text), fd;
 
@@ -284,17 +328,19 @@ static void open_one(struct box *b, struct chosen *c)
 	c->open = true;
 }
 
-static void open_all(struct box *b)
+/* Open the names of a round as a group, and enable the group. */
+static void open_names(struct box *b)
 {
 	for (unsigned int i = 0; i < b->n; i++)
-		open_one(b, &b->chosen[i]);
+		open_name(b, &b->chosen[i]);
 	if (b->group.n && ioctl(b->group.fd[0], PERF_EVENT_IOC_ENABLE, 0))
 		tap_bail("%s: enable: %s", b->pmu, strerror(errno));
 }
 
 /* --- registers ------------------------------------------------------------ */
 
-static void take_register(struct box *b, const char *reg, uint64_t value)
+/* Note the value of a register, by its name in the simulator's file. */
+static void note_register(struct box *b, const char *reg, uint64_t value)
 {
 	unsigned int i;
 
@@ -307,7 +353,10 @@ static void take_register(struct box *b, const char *reg, uint64_t value)
 			b->regs.filter[i] = value;
 }
 
-/* Registers that are not in the file have their reset value, 0. */
+/*
+ * Read the register values of all boxes. A register that is not in the simulator's file
+ * has its reset value, 0.
+ */
 static void read_registers(void)
 {
 	FILE *f = fopen("/sys/kernel/debug/xeon_uncore_sim/registers", "re");
@@ -325,25 +374,32 @@ static void read_registers(void)
 			   &value) != 4)
 			continue;
 		/*
-		 * the file is sorted by box, so the next line is mostly of the same box
+		 * The file is sorted by box, so the search starts at the box of the last
+		 * line.
 		 */
 		for (unsigned int i = 0; i < n_boxes &&
 		     (b->pkg != pkg || strcmp(pmu_box(b->pmu), name)); i++)
 			b = b + 1 < boxes + n_boxes ? b + 1 : boxes;
 		if (b->pkg == pkg && !strcmp(pmu_box(b->pmu), name))
-			take_register(b, reg, value);
+			note_register(b, reg, value);
 	}
 	fclose(f);
 }
 
-/* Each name is on one of its counters, and no other counter is enabled. */
+/*
+ * Check the control registers of a box: each name is on a counter that the catalogue
+ * allows, and no other counter is enabled.
+ */
 static void check_controls(struct box *b)
 {
 	unsigned int taken = 0;
 	bool fixed = false;
 
 	for (struct chosen *c = b->chosen; c < b->chosen + b->n; c++) {
-		/* no cycle has passed: below a joint control the count is 0 */
+		/*
+		 * With a joint control, the lower half of the register is the count: 0,
+		 * because no cycle has passed yet.
+		 */
 		uint64_t want = b->type->joint ? c->e->config :
 				(uint32_t)(c->e->config | CTL_EN);
 
@@ -376,15 +432,16 @@ static void check_controls(struct box *b)
 }
 
 /*
- * Return whether a filter register belongs to the direction that the name does not
- * match.
+ * Return whether a filter register of QPI is for received packets and the name matches
+ * transmitted packets, or the reverse.
  */
-static bool other_side(const struct chosen *c, const struct pmon_filter *r)
+static bool other_direction(const struct chosen *c, const struct pmon_filter *r)
 {
 	return !strcmp(c->e->box, "qpi") &&
 	       !(c->words.config[0] & MATCH_TX) != !strncmp(r->name, "rx", 2);
 }
 
+/* Check the bits of the filter registers that the names of a box obey. */
 static void check_filters(struct box *b)
 {
 	for (struct chosen *c = b->chosen; c < b->chosen + b->n; c++)
@@ -396,7 +453,7 @@ static void check_filters(struct box *b)
 				continue;
 			mask = c->words.obeyed[r->word] >> r->shift & r->mask;
 			want = c->words.config[r->word] >> r->shift & mask;
-			if (other_side(c, r))
+			if (other_direction(c, r))
 				want = 0;
 			if ((b->regs.filter[i] & mask) != want)
 				fail(b, c->e, "%s holds %#" PRIx64 ", want %#"
@@ -406,38 +463,40 @@ static void check_filters(struct box *b)
 }
 
 /*
- * Read a register of a box without the driver; @apart: of the function with the
- * filters.
+ * Read a register of a box without the driver, like rdmsr or setpci: @reg is the MSR of
+ * box 0, or the offset. @is_filter: the register is in the PCI function of the filters,
+ * if the box has a separate one.
  */
-static bool raw_read(const struct box *b, unsigned int at, bool apart,
+static bool raw_read(const struct box *b, unsigned int reg, bool is_filter,
 		     uint64_t *value)
 {
 	uint32_t word = 0;
 	int err;
 
 	if (!b->type->ids[0])
-		return !msr_read(b->cpu, at + b->type->stride * b->index, value);
-	/* two boxes may be in one function */
-	err = pci_config_read(b->function[apart && b->type->filter_ids[0]],
-			      at + b->type->stride * b->index, &word);
+		return !msr_read(b->cpu, reg + b->type->stride * b->index, value);
+	/* two boxes may be in one PCI function, @stride apart */
+	err = pci_config_read(b->function[is_filter && b->type->filter_ids[0]],
+			      reg + b->type->stride * b->index, &word);
 	*value = word;
 	return !err;
 }
 
-static bool raw_equal(const struct box *b, unsigned int at, bool apart,
+/* Compare a register, read without the driver, with the simulator's value. */
+static bool raw_equal(const struct box *b, unsigned int reg, bool is_filter,
 		      uint64_t want)
 {
 	uint64_t value = 0;
-	bool ok = raw_read(b, at, apart, &value) && value == want;
+	bool ok = raw_read(b, reg, is_filter, &value) && value == want;
 
 	if (!ok && raw_wrong++ < MAX_FAILURES)
 		tap_diag("%s package %d: register %#x is %#" PRIx64
-			 ", the simulator says %#" PRIx64, b->pmu, b->pkg, at,
+			 ", the simulator says %#" PRIx64, b->pmu, b->pkg, reg,
 			 value, want);
 	return ok;
 }
 
-/* Compare rdmsr and setpci with the simulator's register file. */
+/* Compare the registers of a box, read like rdmsr and setpci do, with the simulator. */
 static void check_raw(const struct box *b)
 {
 	const struct pmon_type *k = b->type;
@@ -455,8 +514,11 @@ static void check_raw(const struct box *b)
 
 /* --- counts --------------------------------------------------------------- */
 
-/* The event that a counter sees: the CBo's relay event stands for another one. */
-static const struct cat_event *seen_by(const struct box *b,
+/*
+ * Return the event whose waveform a name counts: for the CBo's relay event on counters 1
+ * to 3, the event on counter 0.
+ */
+static const struct cat_event *counted_event(const struct box *b,
 				       const struct chosen *c)
 {
 	if (!is_relay(c->e) || !c->ctr)
@@ -467,6 +529,10 @@ static const struct cat_event *seen_by(const struct box *b,
 	return c->e;
 }
 
+/*
+ * Expected count of a name from cycle @start on. An event of a PCU band counts the cycles
+ * whose frequency is at least the band's filter value.
+ */
 static uint64_t expected(const struct box *b, const struct chosen *c,
 			 uint64_t start, uint64_t cycles)
 {
@@ -474,7 +540,7 @@ static uint64_t expected(const struct box *b, const struct chosen *c,
 	uint64_t n = 0;
 
 	if (strcmp(e->box, "pcu") || e->code < PCU_BAND0 || e->code > PCU_BAND3)
-		return cat_expect(seen_by(b, c), (struct shape){ 0 }, start,
+		return cat_expect(counted_event(b, c), (struct shape){ 0 }, start,
 				  cycles);
 	for (uint64_t t = start; t < start + cycles; t++)
 		n += e->wave[t % e->period] >=
@@ -482,6 +548,7 @@ static uint64_t expected(const struct box *b, const struct chosen *c,
 	return n;
 }
 
+/* Check that no name of a box was multiplexed and that all counts are exact. */
 static void check_counts(struct box *b, uint64_t start, uint64_t cycles)
 {
 	struct event_reading times = { 0 };
@@ -505,16 +572,17 @@ static void check_counts(struct box *b, uint64_t start, uint64_t cycles)
 	}
 }
 
-/* --- the whole test ------------------------------------------------------- */
+/* --- rounds, and their results -------------------------------------------- */
 
-static bool round_of_all(void)
+/* Count names in all boxes at the same time. Return false if no box has names left. */
+static bool count_round(void)
 {
 	uint64_t start = sim_cycles(), cycles = CYCLES + rounds;
 	bool any = false;
 
 	for (struct box *b = boxes; b < boxes + n_boxes; b++) {
 		choose(b);
-		open_all(b);
+		open_names(b);
 		any |= b->n != 0;
 	}
 	read_registers();
@@ -541,8 +609,8 @@ static bool round_of_all(void)
 }
 
 /*
- * Count all names before the first test: the boxes of all types count at once. The tests
- * report the results.
+ * Count all names before the first test, because the boxes of all types count at the same
+ * time. The tests report the results of their box type.
  */
 static void __attribute__((constructor)) count_all(void)
 {
@@ -555,7 +623,7 @@ static void __attribute__((constructor)) count_all(void)
 	if (setrlimit(RLIMIT_NOFILE, &files))
 		tap_diag("limit of open files: %s", strerror(errno));
 	find_boxes();
-	while (round_of_all())
+	while (count_round())
 		;
 	for (struct box *b = boxes; b < boxes + n_boxes; b++)
 		names += b->names;
@@ -563,11 +631,15 @@ static void __attribute__((constructor)) count_all(void)
 }
 
 FIXTURE(type) {};
+
 FIXTURE_VARIANT(type) { const char *type; };
+
 VARIANTS_OF_ALL_TYPES(type);
 NO_UNDEFINED_WRITES(type);
 
-/* Return whether all names of a box are good, and print the failures. */
+/*
+ * Return whether all names of a box were counted without a failure; print the failures.
+ */
 static bool report(const struct box *b)
 {
 	bool ok = b->names && b->good == b->names && !b->bad;
@@ -581,7 +653,7 @@ static bool report(const struct box *b)
 	return false;
 }
 
-/* In each box, each name opens, programs its registers and counts exactly. */
+/* In each box, each name opens, programs the right registers and counts exactly. */
 TEST_F(type, every_name_of_every_box)
 {
 	unsigned int n = 0, names = 0;
@@ -605,7 +677,7 @@ TEST(boxes_have_numbers_without_a_gap)
 	}
 }
 
-/* Of all boxes in turn, in each round of some */
+/* Each round has compared the registers of some boxes; all boxes had their turn. */
 TEST(rdmsr_and_setpci_agree_with_the_simulator)
 {
 	EXPECT_LT(0, raw_boxes);

@@ -25,10 +25,13 @@ MACHINE_OF_ALL_TESTS("clock=manual", "");
 
 enum { CYCLES = 1000, MAX_EVENTS = 8 };
 
-/* Counters (a bit each) of a box that are enabled for a control word's event. */
+/*
+ * Return the counters of a box, a bit each, whose control register is enabled and selects
+ * the event of the control word @config.
+ */
 static unsigned int counters_with(const char *pmu, int pkg, uint64_t config)
 {
-	unsigned int found = 0;
+	unsigned int counters = 0;
 
 	for (unsigned int i = 0; i < 4; i++) {
 		uint64_t ctl = 0;
@@ -37,13 +40,14 @@ static unsigned int counters_with(const char *pmu, int pkg, uint64_t config)
 		snprintf(name, sizeof(name), "%s ctl%u", pmu_box(pmu), i);
 		if (sim_register(pkg, name, &ctl) && ctl & CTL_EN &&
 		    (ctl & CTL_SELECT) == (config & CTL_SELECT))
-			found |= 1U << i;
+			counters |= 1U << i;
 	}
-	return found;
+	return counters;
 }
 
-/* --- counters ------------------------------------------------------------ */
+/* --- restricted events ---------------------------------------------------- */
 
+/* Number of general counters of a box type */
 static unsigned int general_counters(const char *type)
 {
 	static const char *const two[] = { "ubox", "irp", "gbsq", "gsnpq" };
@@ -54,12 +58,15 @@ static unsigned int general_counters(const char *type)
 	return !strcmp(type, "r3qpi") ? 3 : 4;
 }
 
-/* Alone, and with all other counters in use by unrestricted events. */
+/*
+ * Open @e beside @fillers unrestricted events, and check that its counter is one that the
+ * catalogue allows. No event may be multiplexed.
+ */
 static bool lands_well(const struct cat_event *e, const char *pmu, int pkg,
 		       unsigned int fillers)
 {
 	int cpu = pmu_cpu(pmu, pkg), fd, filler[4];
-	unsigned int where;
+	unsigned int counters;
 	bool ok = true;
 
 	for (unsigned int i = 0; i < fillers; i++)
@@ -67,10 +74,10 @@ static bool lands_well(const struct cat_event *e, const char *pmu, int pkg,
 				       1 + (i & 1), i >> 1);
 	fd = event_open(pmu, cpu, "config=%#" PRIx64, e->config);
 	ok &= check(fd >= 0, "%s: open: %s", e->name, strerror(-fd));
-	where = counters_with(pmu, pkg, e->config);
-	ok &= check(where && !(where & ~e->ctrs),
+	counters = counters_with(pmu, pkg, e->config);
+	ok &= check(counters && !(counters & ~e->ctrs),
 		    "%s with %u others is on counters %#x, may be on %#x",
-		    e->name, fillers, where, e->ctrs);
+		    e->name, fillers, counters, e->ctrs);
 	ok &= event_unmultiplexed(fd, e->name);
 	for (unsigned int i = 0; i < fillers; i++) {
 		ok &= event_unmultiplexed(filler[i], "an event beside it");
@@ -118,12 +125,16 @@ TEST_F(type, restricted_events_go_only_where_they_may)
 PLAIN_FIXTURE(cbox);
 
 /*
- * Four events fill the box, one that is not on counter 0 is closed, and then an event
- * that needs counter 0 is opened. The event on counter 0 must move, and loses no count.
+ * Four events fill the box, and an event that is not on counter 0 is closed. Then an
+ * event that needs counter 0 is opened: the event on counter 0 must move to the free
+ * counter, and must not lose counts.
  */
 TEST_F(cbox, event_on_counter_0_makes_room_for_one_that_needs_it)
 {
-	/* each cycle has one increment; beyond it nothing counts unless inv is set */
+	/*
+	 * Event 0 adds one in each cycle. With a threshold of 2 or 3 it counts only if
+	 * inv is set.
+	 */
 	static const char *const with_inv[] = {
 		"event=0", "event=0,thresh=1", "event=0,thresh=2,inv=1",
 		"event=0,thresh=3,inv=1",
@@ -134,7 +145,7 @@ TEST_F(cbox, event_on_counter_0_makes_room_for_one_that_needs_it)
 	bool inverts = !generation_lacks("cbox", "inv");
 	const char *const *events = inverts ? with_inv : without;
 	const struct cat_event *tor = cat_find_code("cbox", 0x36, 0x08);
-	uint64_t start, gone = 2, ctl0 = 0;
+	uint64_t start, closed = 2, ctl0 = 0;
 	char pmu[PMU_NAME_MAX], name[80];
 	int fd[4], last, cpu;
 
@@ -148,8 +159,8 @@ TEST_F(cbox, event_on_counter_0_makes_room_for_one_that_needs_it)
 		TH_LOG("counter 0 is not in use");
 	}
 	if (ctl0 >> 24 == 2)
-		gone = 3;
-	close(fd[gone]);
+		closed = 3;
+	close(fd[closed]);
 	start = sim_cycles();
 	last = event_open(pmu, cpu, "event=0x36,umask=0x08");
 	ASSERT_GE(last, 0);
@@ -158,7 +169,7 @@ TEST_F(cbox, event_on_counter_0_makes_room_for_one_that_needs_it)
 		TH_LOG("tor_occupancy's counters");
 	}
 	for (unsigned int i = 0; i < 4; i++) {
-		if (i == gone)
+		if (i == closed)
 			continue;
 		EXPECT_EQ(inverts || i < 2 ? 2 * CYCLES : 0, event_count(fd[i])) {
 			TH_LOG("%s", events[i]);
@@ -175,7 +186,7 @@ TEST_F(cbox, event_on_counter_0_makes_room_for_one_that_needs_it)
 
 /* --- as many events as there are counters --------------------------------- */
 
-/* Return whether an event needs a filter, a threshold or an edge. */
+/* Return whether an event needs neither a filter nor a threshold nor an edge. */
 static bool is_bare(const struct cat_event *e)
 {
 	bool selects = !generation_lacks(e->box, "event");
@@ -184,26 +195,30 @@ static bool is_bare(const struct cat_event *e)
 	       (!selects || !(e->config & ~CTL_SELECT));
 }
 
-/* Different events of a box that may use any of its counters, and need no filter */
-static unsigned int find_different(const char *type, const struct cat_event **found,
+/*
+ * Find up to @most different events of a box type that may use each of its counters and
+ * need no filter. Return their number.
+ */
+static unsigned int find_different(const char *type, const struct cat_event **different,
 				   unsigned int most)
 {
-	unsigned int all = (1U << general_counters(type)) - 1, n = 0;
+	unsigned int any_counter = (1U << general_counters(type)) - 1, n = 0;
 	size_t events;
 	const struct cat_event *e = catalogue(&events);
 
 	for (size_t i = 0; i < events && n < most; i++) {
-		bool seen = e[i].ctrs != all || !is_bare(&e[i]) ||
+		bool unfit = e[i].ctrs != any_counter || !is_bare(&e[i]) ||
 			    !cat_is_plain(&e[i], type);
 
 		for (unsigned int j = 0; j < n; j++)
-			seen |= found[j]->config == e[i].config;
-		if (!seen)
-			found[n++] = &e[i];
+			unfit |= different[j]->config == e[i].config;
+		if (!unfit)
+			different[n++] = &e[i];
 	}
 	return n;
 }
 
+/* Check that @n events count at the same time, each with a counter of its own. */
 static bool all_fit(const struct cat_event *const *e, const char *pmu, int pkg,
 		    unsigned int n)
 {
@@ -219,7 +234,7 @@ static bool all_fit(const struct cat_event *const *e, const char *pmu, int pkg,
 	sim_advance(CYCLES);
 	for (unsigned int i = 0; ok && i < n; i++) {
 		ok &= event_unmultiplexed(fd[i], e[i]->name);
-		/* not the count of another counter */
+		/* an event that reads another event's counter has a wrong count */
 		if (cat_has_waves(e[i]->box))
 			ok &= check_eq(event_count(fd[i]),
 				       cat_expect(e[i], NO_SHAPE, start,
@@ -231,7 +246,7 @@ static bool all_fit(const struct cat_event *const *e, const char *pmu, int pkg,
 	return ok;
 }
 
-/* Open a group of the first @n events. Return 0 or -errno. */
+/* Open and close a group of the first @n events. Return 0 or -errno. */
 static int group_of(const struct cat_event *const *e, const char *pmu, int pkg,
 		    unsigned int n)
 {
@@ -247,6 +262,7 @@ static int group_of(const struct cat_event *const *e, const char *pmu, int pkg,
 	return err;
 }
 
+/* Return whether both events of @arg, two descriptors, have had a counter. */
 static bool last_ran(void *arg)
 {
 	struct event_reading first, last;
@@ -256,6 +272,10 @@ static bool last_ran(void *arg)
 	       first.running && last.running;
 }
 
+/*
+ * Open @n events, one more than the box has counters, and check that the kernel's
+ * rotation gives a counter to the first event and to the last.
+ */
 static bool take_turns(const struct cat_event *const *e, const char *pmu, int pkg,
 		       unsigned int n)
 {
@@ -273,7 +293,10 @@ static bool take_turns(const struct cat_event *const *e, const char *pmu, int pk
 	return ok;
 }
 
-/* As many events as there are counters fit, and a group of one more does not. */
+/*
+ * As many events as there are counters count at the same time. One event more is
+ * multiplexed, and a group with one event more is refused.
+ */
 TEST_F(type, full_box_has_events_take_turns)
 {
 	unsigned int counters = general_counters(variant->type);
