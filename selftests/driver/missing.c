@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Hardware with missing or duplicate parts, as with hidden functions and fuses: one
- * line in the log for each, and all existing boxes work in their package.
+ * Hardware with missing or duplicate parts, as where firmware hides PCI functions or
+ * fuses disable boxes. The driver logs one line for each part and package, and all
+ * existing boxes of the package work.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,17 +22,17 @@ enum { MSR_BOXES = 1 + 18 + 4 + 1 };
 
 FIXTURE(missing)
 {
-	int lines;	/* expected lines in the log */
+	int lines;	/* expected number of lines in the log */
 };
 
 FIXTURE_VARIANT(missing)
 {
 	const char *params;
-	const char *line;		/* log line, once a package */
-	int only;			/* the package without it, -1: all */
-	unsigned int boxes;		/* boxes of that package */
-	unsigned int others_lack;	/* boxes of the other packages that this one lacks */
-	bool filters;			/* of QPI, in that package */
+	const char *line;		/* text of the log line of a faulty package */
+	int only;			/* the faulty package, -1: all packages */
+	unsigned int boxes;		/* number of boxes of a faulty package */
+	unsigned int others_lack;	/* boxes that the other packages lack, too */
+	bool filters;			/* a faulty package has QPI's packet filters */
 };
 
 FIXTURE_VARIANT_ADD(missing, qpi_filters_of_one)
@@ -98,7 +99,10 @@ FIXTURE_TEARDOWN(missing)
 	expect_nothing_left(_metadata);
 }
 
-/* An event with a QPI filter is refused in a package without the filters. */
+/*
+ * An event with a QPI filter counts exactly the packets that match if the package has the
+ * filters (@there), and is refused with ENODEV if not.
+ */
 static void expect_filters(struct __test_metadata *_metadata, int pkg, bool there)
 {
 	int fd = event_open("hswep_qpi_0", pmu_cpu("hswep_qpi_0", pkg),
@@ -124,7 +128,7 @@ TEST_F(missing, told_in_one_line_a_package)
 	if (packages() < 2)
 		SKIP(return, "needs two packages");
 	EXPECT_EQ(self->lines, variant->line ? log_count(variant->line) : 0);
-	/* with the summary */
+	/* the driver also logs one line with a summary */
 	EXPECT_EQ(1 + self->lines, log_count("xeon_uncore: ") +
 				   log_count("xeon_uncore 0000")) {
 		log_show("xeon_uncore");

@@ -15,8 +15,16 @@
 
 enum { PERIOD = 1000003, LONG_MS = 3000, TURN_MS = 500 };
 
-FIXTURE(neighbours) { struct sampler s; };
-FIXTURE_VARIANT(neighbours) { const char *type; };
+FIXTURE(neighbours)
+{
+	struct sampler s;
+};
+
+FIXTURE_VARIANT(neighbours)
+{
+	const char *type;
+};
+
 VARIANT_OF_TYPE(neighbours, ha);
 VARIANT_OF_TYPE(neighbours, pcu);
 
@@ -40,7 +48,8 @@ FIXTURE_TEARDOWN(neighbours)
 }
 
 /*
- * Also threads that share a core and get the PMI without being the first to handle it.
+ * The UBox interrupts all threads of a core. The thread that handles the PMI second
+ * finds no overflow, and its NMI must not reach NMI_UNKNOWN either.
  */
 TEST_F(neighbours, listener_hears_of_no_pmi)
 {
@@ -56,10 +65,10 @@ TEST_F(neighbours, listener_hears_of_no_pmi)
 }
 
 /**
- * struct tally - overflows beside a core PMU
- * @all: overflows
- * @by_timer: overflows that only the timer has found
- * @dropped: PMIs that were dropped
+ * struct tally - overflows and PMIs while a core PMU is active
+ * @all: number of overflows
+ * @by_timer: overflows that the timer has found
+ * @dropped: PMIs that a masked LVTPC has dropped
  */
 struct tally {
 	uint64_t all, by_timer, dropped;
@@ -74,10 +83,13 @@ static struct tally tally_now(void)
 	};
 }
 
-/* Add to @sum what happens in a turn beside a core PMU that unmasks LVTPC @unmask. */
+/*
+ * Sample for TURN_MS beside a core PMU that unmasks LVTPC "early" or "late" in its NMI
+ * handler, and add the overflows and dropped PMIs to @sum.
+ */
 static void tally_turn(struct tally *sum, struct sampler *s, const char *unmask)
 {
-	struct tally from = tally_now(), now;
+	struct tally before = tally_now(), now;
 
 	check_eq(-sim_core_pmu("hz=1000 us=100 unmask=%s", unmask), 0,
 		 "the core PMU starts");
@@ -87,9 +99,9 @@ static void tally_turn(struct tally *sum, struct sampler *s, const char *unmask)
 	}
 	now = tally_now();
 	check_eq(-sim_core_pmu("off"), 0, "the core PMU stops");
-	sum->all += now.all - from.all;
-	sum->by_timer += now.by_timer - from.by_timer;
-	sum->dropped += now.dropped - from.dropped;
+	sum->all += now.all - before.all;
+	sum->by_timer += now.by_timer - before.by_timer;
+	sum->dropped += now.dropped - before.dropped;
 }
 
 static void tally_show(const struct tally *t, const char *unmask)
@@ -100,11 +112,11 @@ static void tally_show(const struct tally *t, const char *unmask)
 }
 
 /*
- * Of an overflow whose PMI is dropped only another NMI, or the timer, can tell. The core
- * PMU's handler takes the same time in both cases, but drops PMIs only when it unmasks
- * LVTPC late. The timer now and then finds an overflow whose NMI is yet to be handled: on
- * a busy host more often. The core PMUs alternate, so that the host is as busy beside
- * either.
+ * An overflow whose PMI is dropped is found at the next NMI, or else by the timer. The
+ * timer also finds an overflow whose NMI has not been handled yet, which happens more
+ * often on a busy host. So compare two core PMUs, whose handlers take the same time:
+ * PMIs are dropped only beside the one that unmasks LVTPC late. The two alternate, so
+ * that the host is as busy beside each of them.
  */
 TEST_F(neighbours, dropped_pmis_are_found_at_once)
 {
@@ -142,14 +154,14 @@ FIXTURE_TEARDOWN(idle)
 	expect_no_complaint(_metadata);
 }
 
-/* Calls of NMI handlers in some time, and those of them that are the driver's. */
+/* Return the number of calls of NMI handlers in @ms; @ours: calls of the driver's. */
 static unsigned int handler_calls(unsigned int ms, unsigned int *ours)
 {
-	unsigned int all = 0;
+	unsigned int calls = 0;
 	char line[512];
 	FILE *f;
 
-	/* truncation clears it */
+	/* truncation clears the trace */
 	f = fopen(TRACING "trace", "we");
 	if (f)
 		fclose(f);
@@ -161,33 +173,36 @@ static unsigned int handler_calls(unsigned int ms, unsigned int *ours)
 		tap_bail("the trace cannot be read");
 	*ours = 0;
 	while (fgets(line, sizeof(line), f)) {
-		all += strstr(line, "nmi_handler:") != NULL;
+		calls += strstr(line, "nmi_handler:") != NULL;
 		*ours += strstr(line, "unc_nmi_") != NULL;
 	}
 	fclose(f);
-	return all;
+	return calls;
 }
 
-/* They stay registered for some 2 s after the last sampling event, for late PMIs. */
+/*
+ * The driver's NMI handlers stay registered for some 2 s after the last sampling event,
+ * for late PMIs. After that, the driver must not be called for the core PMU's NMIs.
+ */
 TEST_F(idle, driver_handles_no_nmi)
 {
 	enum { LINGER_MS = 2500, WATCH_MS = 1000 };
-	unsigned int all, ours;
+	unsigned int calls, ours;
 	char pmu[PMU_NAME_MAX];
 	struct sampler s;
 
 	ASSERT_TRUE(pmu_name(pmu, "ha", 0));
 	ASSERT_EQ(0, -sampler_open(&s, pmu, pmu_cpu(pmu, 0), PERIOD,
 				   "clockticks"));
-	all = handler_calls(WATCH_MS, &ours);
-	TH_LOG("beside a sampling event: %u calls, %u of the driver's", all, ours);
+	calls = handler_calls(WATCH_MS, &ours);
+	TH_LOG("beside a sampling event: %u calls, %u of the driver's", calls, ours);
 	EXPECT_GT(ours, 100);
 	sampler_close(&s);
 	sleep_ms(LINGER_MS);
 	ASSERT_EQ(0, -sim_core_pmu("hz=1000 us=10 unmask=early"));
-	all = handler_calls(WATCH_MS, &ours);
-	TH_LOG("beside none: %u calls, %u of the driver's", all, ours);
-	EXPECT_GT(all, 100);
+	calls = handler_calls(WATCH_MS, &ours);
+	TH_LOG("beside none: %u calls, %u of the driver's", calls, ours);
+	EXPECT_GT(calls, 100);
 	EXPECT_EQ(0, ours);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * On a machine with a core PMU, LVTPC of every CPU delivers NMIs from boot on, also on
- * CPUs of which no event samples, and the UBox interrupts all threads of a core. No NMI
- * of a PMI may be unknown to the kernel, which may panic then: on any CPU, for one
- * sampling event on any CPU, right after the driver's load and after a while, beside an
- * active core PMU and an idle one, and after CPUs came online. And no PMI may be lost:
- * interrupts, and not the driver's timer, find the overflows.
+ * CPUs without a sampling event, and the UBox interrupts all threads of a core. The
+ * kernel must not find a PMI's NMI unknown, because it may then panic. The tests sample
+ * on each CPU, right after the driver was loaded and later, beside an active core PMU
+ * and an idle one, and after a CPU came online. And PMIs must not be lost: interrupts,
+ * not the driver's timer, find the overflows.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +22,10 @@ enum {
 	PERIOD = 1000003,
 	SAMPLED_MS = 500,
 	COUNTED_MS = 2000,
-	/* the driver unregisters its NMI handlers some 2 s after the last event */
+	/*
+	 * the driver unregisters its NMI handlers some 2 s after the last sampling
+	 * event
+	 */
 	LATER_MS = 3000,
 	LEAST_PMIS = 100,
 };
@@ -32,7 +35,7 @@ static void __attribute__((constructor)) map_lapic(void)
 	lapic_map();
 }
 
-/* As the kernel of a machine with a core PMU has LVTPC */
+/* Set LVTPC of every CPU to NMI, as the kernel does on a machine with a core PMU. */
 static void expect_nmis(void)
 {
 	int cpu;
@@ -43,14 +46,24 @@ static void expect_nmis(void)
 	cpu_pin(package_cpu(0, 0));
 }
 
-FIXTURE(sampled) { char pmu[PMU_NAME_MAX]; };
-FIXTURE_VARIANT(sampled) { bool core_pmu; unsigned int wait_ms; };
+FIXTURE(sampled)
+{
+	char pmu[PMU_NAME_MAX];
+};
+
+FIXTURE_VARIANT(sampled)
+{
+	bool core_pmu;		/* the core PMU is active */
+	unsigned int wait_ms;	/* from the load of the driver on */
+};
+
 FIXTURE_VARIANT_ADD(sampled, at_once) { };
 FIXTURE_VARIANT_ADD(sampled, later) { .wait_ms = LATER_MS };
 FIXTURE_VARIANT_ADD(sampled, at_once_beside_core_pmu) { .core_pmu = true };
 FIXTURE_VARIANT_ADD(sampled, later_beside_core_pmu)
 {
-	.core_pmu = true, .wait_ms = LATER_MS,
+	.core_pmu = true,
+	.wait_ms = LATER_MS,
 };
 
 FIXTURE_SETUP(sampled)
@@ -74,7 +87,7 @@ FIXTURE_TEARDOWN(sampled)
 	EXPECT_TRUE(machine_leave());
 }
 
-/* Sample on one CPU of package 0 alone. Return the number of unknown NMIs. */
+/* Open one sampling event, on @cpu of package 0. Return the number of unknown NMIs. */
 static uint64_t unknown_nmis(const char *pmu, int cpu)
 {
 	uint64_t unknown = sim_stat("nmi_unknown"), pmis = sim_stat("pmi");
@@ -104,7 +117,10 @@ TEST_F(sampled, on_any_cpu_no_nmi_is_unknown)
 	}
 }
 
-/* The last CPU of package 0, and then each other one beside it */
+/*
+ * The last CPU of package 0 comes online; sample there, then on each CPU of the
+ * package.
+ */
 TEST_F(sampled, after_a_cpu_came_online_no_nmi_is_unknown)
 {
 	int cpu, last = -1;
@@ -126,8 +142,9 @@ TEST_F(sampled, after_a_cpu_came_online_no_nmi_is_unknown)
 }
 
 /*
- * A PMI that a CPU does not take has the package frozen until a timer finds its overflow.
- * Without a freeze budget every counter is armed at once, so the timer finds no others.
+ * If no CPU takes a PMI, the package stays frozen until the driver's timer finds the
+ * overflow. A freeze budget of 1000 is no limit: the driver arms every counter at once,
+ * so the timer has no other overflows to find.
  */
 TEST_F(sampled, interrupts_and_not_the_timer_find_overflows)
 {
@@ -147,14 +164,17 @@ TEST_F(sampled, interrupts_and_not_the_timer_find_overflows)
 	TH_LOG("%ju overflows, %ju found by the timer", (uintmax_t)overflows,
 	       (uintmax_t)timer);
 	EXPECT_GT(overflows, LEAST_PMIS);
-	/* some interrupts are late where the host stops a CPU */
+	/* an interrupt is late if the host stops the CPU */
 	EXPECT_LT(timer, overflows / 2);
 }
 
 /* --- without a core PMU ----------------------------------------------------------- */
 
-/* LVTPC is masked until the driver writes it. */
-FIXTURE(armed) { char pmu[PMU_NAME_MAX]; };
+/* LVTPC is masked until the driver writes the register. */
+FIXTURE(armed)
+{
+	char pmu[PMU_NAME_MAX];
+};
 
 FIXTURE_SETUP(armed)
 {
@@ -170,7 +190,7 @@ FIXTURE_TEARDOWN(armed)
 	EXPECT_TRUE(machine_leave());
 }
 
-/* Sample on a CPU. Return the number of PMIs that a CPU of the package dropped. */
+/* Enable a sampling event. Return the number of PMIs that CPUs of the package dropped. */
 static uint64_t dropped_pmis(struct sampler *s)
 {
 	uint64_t dropped = sim_stat("pmi_dropped");
@@ -182,7 +202,8 @@ static uint64_t dropped_pmis(struct sampler *s)
 	return sim_stat("pmi_dropped") - dropped;
 }
 
-static int open_stopped(struct sampler *s, const char *pmu, int cpu)
+/* Open a sampling event that is disabled. Return 0 or -errno. */
+static int open_disabled(struct sampler *s, const char *pmu, int cpu)
 {
 	struct perf_event_attr attr;
 	int err = pmu_attr(&attr, pmu, "clockticks");
@@ -197,7 +218,7 @@ TEST_F(armed, all_cpus_take_the_pmis_of_an_event_of_one)
 	struct sampler s;
 
 	sleep_ms(LATER_MS);
-	ASSERT_EQ(0, -open_stopped(&s, self->pmu, package_cpu(0, 0)));
+	ASSERT_EQ(0, -open_disabled(&s, self->pmu, package_cpu(0, 0)));
 	EXPECT_EQ(0, dropped_pmis(&s));
 	sampler_close(&s);
 }
@@ -212,7 +233,7 @@ TEST_F(armed, so_does_a_cpu_that_comes_online)
 	if (!cpu_can_leave(last))
 		SKIP(return, "CPU %d cannot be taken offline", last);
 	ASSERT_EQ(0, -cpu_set_online(last, false));
-	ASSERT_EQ(0, -open_stopped(&s, self->pmu, package_cpu(0, 0)));
+	ASSERT_EQ(0, -open_disabled(&s, self->pmu, package_cpu(0, 0)));
 	ASSERT_EQ(0, -cpu_set_online(last, true));
 	EXPECT_EQ(0, dropped_pmis(&s));
 	sampler_close(&s);

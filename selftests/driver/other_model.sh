@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# On an unsupported processor model the driver does not load: ENODEV, one line in the
-# log with the model, no leftover state. Run this test on that model (run --cpu-model).
+# On an unsupported processor model, loading the driver fails with ENODEV, the log has one
+# line with the model, and no module or PMU is left. Run this test on a VM with such a
+# model (selftests/vm/run --cpu-model).
 #
-# usage: other_model.sh [NAME]	NAME is what the line calls the processor
+# usage: other_model.sh [NAME]	NAME is the processor's name in the log line
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$here/../lib/shell/tap.sh"

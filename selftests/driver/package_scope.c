@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * All events of a package run on its perf CPU, whichever CPU they were opened on: equal
- * ones share a counter, and sampling events of other CPUs still sample those CPUs.
+ * The driver counts all events of a package on its perf CPU, whichever CPU an event was
+ * opened on. Equal events share a counter, and a sampling event of another CPU still
+ * samples that CPU.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -39,15 +40,16 @@ static unsigned int counters_in_use(const char *pmu)
 	return n;
 }
 
-/* --- passive copies -------------------------------------------------------------- */
+/* --- passive copies (local=1), which read the counter of an equal event ------------ */
 
 FIXTURE(local)
 {
 	char pmu[PMU_NAME_MAX];
-	int home;
+	int perf_cpu;
 };
 
 FIXTURE_VARIANT(local) { const char *type; };
+
 VARIANT_OF_TYPE(local, cbox);
 VARIANT_OF_TYPE(local, imc);
 VARIANT_OF_TYPE(local, pcu);
@@ -57,7 +59,7 @@ FIXTURE_SETUP(local)
 	machine_setup_once("clock=manual", "");
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	ASSERT_TRUE(pmu_name(self->pmu, variant->type, 0));
-	self->home = pmu_cpu(self->pmu, 0);
+	self->perf_cpu = pmu_cpu(self->pmu, 0);
 }
 
 FIXTURE_TEARDOWN(local)
@@ -71,7 +73,7 @@ TEST_F(local, copies_follow_the_event_exactly)
 	int copy[MAX_CPUS], fd, cpu;
 	unsigned int n = 0;
 
-	fd = event_open(self->pmu, self->home, "clockticks");
+	fd = event_open(self->pmu, self->perf_cpu, "clockticks");
 	ASSERT_GE(fd, 0);
 	for (; n < MAX_CPUS && (cpu = package_cpu(0, n)) >= 0; n++) {
 		copy[n] = event_open(self->pmu, cpu, "clockticks,local=1");
@@ -99,20 +101,23 @@ TEST_F(local, copies_follow_the_event_exactly)
 	}
 }
 
-/* A copy that follows nothing would read 0 at "running 100 %". */
+/*
+ * A copy without an equal event that counts is refused: it would read 0 while it seems to
+ * run all the time.
+ */
 TEST_F(local, copies_of_what_does_not_count_are_refused)
 {
 	struct event_reading r;
 	int fd, copy;
 
-	EXPECT_EQ(-EINVAL, event_open(self->pmu, self->home, "clockticks,local=1"));
-	/* an event that counts something else */
-	fd = event_open(self->pmu, self->home, "clockticks,thresh=1");
+	EXPECT_EQ(-EINVAL, event_open(self->pmu, self->perf_cpu, "clockticks,local=1"));
+	/* an event of the box with another threshold is not equal */
+	fd = event_open(self->pmu, self->perf_cpu, "clockticks,thresh=1");
 	ASSERT_GE(fd, 0);
-	EXPECT_EQ(-EINVAL, event_open(self->pmu, self->home, "clockticks,local=1"));
+	EXPECT_EQ(-EINVAL, event_open(self->pmu, self->perf_cpu, "clockticks,local=1"));
 	close(fd);
-	/* an equal event that the user has disabled: the copy is not counted */
-	fd = event_open(self->pmu, self->home, "clockticks");
+	/* an equal event is disabled: the copy opens, but does not run */
+	fd = event_open(self->pmu, self->perf_cpu, "clockticks");
 	ASSERT_GE(fd, 0);
 	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_DISABLE, 0));
 	copy = event_open(self->pmu, package_cpu(0, 1), "clockticks,local=1");
@@ -130,14 +135,14 @@ TEST_F(local, copies_cannot_sample)
 {
 	struct sampler s;
 
-	EXPECT_EQ(EINVAL, -sampler_open(&s, self->pmu, self->home, PERIOD,
+	EXPECT_EQ(EINVAL, -sampler_open(&s, self->pmu, self->perf_cpu, PERIOD,
 					"clockticks,local=1"));
 }
 
 /* --- sampling on all CPUs ---------------------------------------------------------- */
 
-/* Sums of the periods in the samples of each sampler */
 static struct sampler samplers[MAX_CPUS];
+/* Sum of the periods of each sampler's samples */
 static uint64_t weights[MAX_CPUS];
 static unsigned int n_samplers;
 
@@ -158,7 +163,10 @@ static int add_sampler(const char *pmu, int cpu)
 	return 0;
 }
 
-/* Each period alone: a box that is polled delivers all due samples at one moment. */
+/*
+ * Let @n sample periods pass, with a pause after each: a box that is polled delivers all
+ * samples that are due at the same moment.
+ */
 static void pass_periods(unsigned int n)
 {
 	while (n--) {
@@ -168,8 +176,8 @@ static void pass_periods(unsigned int n)
 }
 
 /*
- * Return whether all open samplers have this many samples, and periods as large as
- * counts.
+ * Return whether each open sampler has @n sample periods, and the sum of its periods is
+ * the event's count.
  */
 static bool samples_are(uint64_t n, const char *when)
 {
@@ -192,10 +200,11 @@ static bool samples_are(uint64_t n, const char *when)
 FIXTURE(sampling)
 {
 	char pmu[PMU_NAME_MAX];
-	int home, other;
+	int perf_cpu, other;
 };
 
 FIXTURE_VARIANT(sampling) { const char *type; };
+
 VARIANT_OF_TYPE(sampling, cbox);
 VARIANT_OF_TYPE(sampling, ha);
 VARIANT_OF_TYPE(sampling, imc);
@@ -206,7 +215,7 @@ FIXTURE_SETUP(sampling)
 	machine_setup_once("clock=manual", "");
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	ASSERT_TRUE(pmu_name(self->pmu, variant->type, 0));
-	self->home = pmu_cpu(self->pmu, 0);
+	self->perf_cpu = pmu_cpu(self->pmu, 0);
 	self->other = pmu_other_cpu(self->pmu, 0);
 }
 
@@ -218,8 +227,8 @@ FIXTURE_TEARDOWN(sampling)
 	expect_no_complaint(_metadata);
 }
 
-/* The @nth of the samplers to be closed: first, last, second, ... */
-static unsigned int in_some_order(unsigned int nth)
+/* Number of the @nth sampler to be closed: first, last, second, ... */
+static unsigned int closing_order(unsigned int nth)
 {
 	return nth % 2 ? n_samplers - 1 - nth / 2 : nth / 2;
 }
@@ -237,7 +246,7 @@ TEST_F(sampling, on_all_cpus_takes_one_counter)
 	EXPECT_EQ(1, counters_in_use(self->pmu));
 	EXPECT_TRUE(samples_are(n, "all"));
 	for (unsigned int i = 0; i + 1 < n_samplers; i++) {
-		sampler_close(&samplers[in_some_order(i)]);
+		sampler_close(&samplers[closing_order(i)]);
 		EXPECT_EQ(1, counters_in_use(self->pmu));
 		pass_periods(ROUNDS);
 		n += ROUNDS;
@@ -255,10 +264,10 @@ TEST_F(sampling, on_another_cpu_alone_works)
 	EXPECT_TRUE(samples_are(ROUNDS, "alone"));
 }
 
-/* The perf CPU's event is opened and closed while another CPU's event samples. */
+/* The perf CPU's event closes while another CPU's event samples. */
 TEST_F(sampling, goes_on_when_the_perf_cpus_event_closes)
 {
-	ASSERT_EQ(0, -add_sampler(self->pmu, self->home));
+	ASSERT_EQ(0, -add_sampler(self->pmu, self->perf_cpu));
 	ASSERT_EQ(0, -add_sampler(self->pmu, self->other));
 	pass_periods(ROUNDS);
 	EXPECT_TRUE(samples_are(ROUNDS, "both"));
@@ -267,14 +276,17 @@ TEST_F(sampling, goes_on_when_the_perf_cpus_event_closes)
 	EXPECT_TRUE(samples_are(2 * ROUNDS, "the other one"));
 }
 
-/* A disabled counter is not charged for later freezes of the sampler. */
+/*
+ * A sampler's overflows freeze the package. These freezes must not change the times of
+ * another event that is disabled by then.
+ */
 TEST_F(sampling, leaves_a_disabled_counters_times_alone)
 {
-	int fd = event_open(self->pmu, self->home, "clockticks,thresh=1");
+	int fd = event_open(self->pmu, self->perf_cpu, "clockticks,thresh=1");
 	struct event_reading r;
 
 	ASSERT_GE(fd, 0);
-	ASSERT_EQ(0, -add_sampler(self->pmu, self->home));
+	ASSERT_EQ(0, -add_sampler(self->pmu, self->perf_cpu));
 	pass_periods(ROUNDS);
 	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_DISABLE, 0));
 	pass_periods(ROUNDS);
@@ -286,9 +298,9 @@ TEST_F(sampling, leaves_a_disabled_counters_times_alone)
 }
 
 /*
- * All events of a package are on its perf CPU, and perf has no groups of two CPUs. A
- * member that counts is refused, as on intel_uncore; a member that samples stays on its
- * CPU.
+ * An event that counts moves to the perf CPU, and perf has no groups of two CPUs. So an
+ * event that counts is refused as a member of a group of another CPU, as intel_uncore
+ * does. An event that samples is accepted: it stays on its CPU.
  */
 TEST_F(sampling, counting_member_of_a_group_on_another_cpu_is_refused)
 {
@@ -309,9 +321,9 @@ TEST_F(sampling, counting_member_of_a_group_on_another_cpu_is_refused)
 	close(lead);
 	/* the same group on the perf CPU */
 	attr.sample_period = 0;
-	lead = perf_open(&leader, -1, self->home, -1);
+	lead = perf_open(&leader, -1, self->perf_cpu, -1);
 	ASSERT_GE(lead, 0);
-	fd = perf_open(&attr, -1, self->home, lead);
+	fd = perf_open(&attr, -1, self->perf_cpu, lead);
 	ASSERT_GE(fd, 0);
 	sim_advance(777);
 	EXPECT_EQ(777, event_count(fd));
@@ -323,7 +335,7 @@ TEST_F(sampling, counting_member_of_a_group_on_another_cpu_is_refused)
 
 /* --- tasks -------------------------------------------------------------------------- */
 
-/* Two programs on a CPU, of different nice values. */
+/* Two spinning programs on a CPU, with different nice values, and their samples */
 struct pair {
 	pid_t pid[2];
 	uint64_t samples[2];
@@ -342,6 +354,7 @@ static uint64_t cpu_time(pid_t pid)
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
+/* Count the samples that hit one of the two programs of the sampler's CPU. */
 static void note_task(struct sampler *s, const struct sample *sample)
 {
 	struct pair *pair = &pairs[s - samplers];
@@ -352,7 +365,7 @@ static void note_task(struct sampler *s, const struct sample *sample)
 
 FIXTURE(tasks) {};
 
-/* On an emulated machine a freeze takes milliseconds, so the budget allows few. */
+/* On an emulated machine a freeze takes milliseconds: set no limit for freezes. */
 FIXTURE_SETUP(tasks)
 {
 	machine_setup("clock=real", "freeze_budget=1000");
@@ -372,8 +385,9 @@ FIXTURE_TEARDOWN(tasks)
 }
 
 /*
- * Chi-squared with one degree of freedom, for each CPU, against the CPU time of the two
- * programs: above 24 once in a million. The period is not a multiple of a time slice.
+ * On each CPU, the samples of the two programs are in proportion to their CPU times. The
+ * test statistic is chi-squared with one degree of freedom, which exceeds 24 once in a
+ * million. The sample period is not a multiple of a time slice.
  */
 TEST_F(tasks, of_all_cpus_are_sampled_in_proportion)
 {
@@ -404,18 +418,18 @@ TEST_F(tasks, of_all_cpus_are_sampled_in_proportion)
 	EXPECT_EQ(1, counters_in_use(pmu));
 	for (unsigned int i = 0; i < n_samplers; i++) {
 		struct pair *pair = &pairs[i];
-		double n, all, expected, off;
+		double n, total, expected, off;
 
 		for (int j = 0; j < 2; j++)
 			time[i][j] = cpu_time(pair->pid[j]) - time[i][j];
 		sampler_drain(&samplers[i]);
 		n = pair->samples[0] + pair->samples[1];
-		all = time[i][0] + time[i][1];
-		expected = n * time[i][0] / all;
+		total = time[i][0] + time[i][1];
+		expected = n * time[i][0] / total;
 		off = pair->samples[0] - expected;
 		TH_LOG("CPU %d: %ju and %ju samples, CPU time %.3f", samplers[i].cpu,
 		       (uintmax_t)pair->samples[0], (uintmax_t)pair->samples[1],
-		       time[i][0] / all);
+		       time[i][0] / total);
 		EXPECT_GT(n, LEAST);
 		EXPECT_LT(off * off / expected + off * off / (n - expected), 24);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Users on two CPUs of a package, whose events all run on its perf CPU: they get equal
- * shares of the counters, unless they ask for more.
+ * Shares of a box's counters between events of two CPUs of a package, all of which run on
+ * the perf CPU. The events get equal shares, unless an event is pinned or exclusive.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,6 +21,7 @@ static void __attribute__((constructor)) need_two_cpus(void)
 		tap_skip_all("needs a package with two CPUs");
 }
 
+/* Open an event with these flags of perf_event_attr. Return a descriptor or -errno. */
 static int open_flagged(const char *pmu, int cpu, const char *event, bool pinned,
 			bool exclusive)
 {
@@ -32,9 +33,13 @@ static int open_flagged(const char *pmu, int cpu, const char *event, bool pinned
 	return err ? err : perf_open(&attr, -1, cpu, -1);
 }
 
-/* Rounds until the shares are equal: perf's turns are few on a slow machine. */
+/*
+ * Most rounds of waiting until shares are equal: on a slow machine perf rotates events
+ * seldom.
+ */
 enum { ROUNDS = 30, ROUND_MS = 2000 };
 
+/* Return the share of its enabled time for which an event ran, or -1. */
 static double running_share(int fd)
 {
 	struct event_reading r;
@@ -48,10 +53,11 @@ static double running_share(int fd)
 FIXTURE(share)
 {
 	char pmu[PMU_NAME_MAX];
-	int home, other;
+	int perf_cpu, other;
 };
 
 FIXTURE_VARIANT(share) { const char *type; };
+
 VARIANT_OF_TYPE(share, cbox);
 VARIANT_OF_TYPE(share, imc);
 VARIANT_OF_TYPE(share, ha);
@@ -61,7 +67,7 @@ FIXTURE_SETUP(share)
 {
 	machine_setup_once("clock=real", "");
 	ASSERT_TRUE(pmu_name(self->pmu, variant->type, 0));
-	self->home = pmu_cpu(self->pmu, 0);
+	self->perf_cpu = pmu_cpu(self->pmu, 0);
 	self->other = pmu_other_cpu(self->pmu, 0);
 }
 
@@ -70,7 +76,7 @@ FIXTURE_TEARDOWN(share)
 	expect_no_complaint(_metadata);
 }
 
-/* It keeps its counter while events of another CPU are multiplexed. */
+/* A pinned event keeps its counter while events of another CPU are multiplexed. */
 TEST_F(share, of_a_pinned_event_is_all)
 {
 	int fd[COUNTERS], pinned;
@@ -78,14 +84,17 @@ TEST_F(share, of_a_pinned_event_is_all)
 	double least = 0;
 
 	for (unsigned int i = 0; i < COUNTERS; i++) {
-		fd[i] = event_open(self->pmu, self->home, "clockticks,thresh=%u",
+		fd[i] = event_open(self->pmu, self->perf_cpu, "clockticks,thresh=%u",
 				   i + 1);
 		ASSERT_GE(fd[i], 0);
 	}
 	pinned = open_flagged(self->pmu, self->other, "clockticks,thresh=9", true,
 			      false);
 	ASSERT_GE(pinned, 0);
-	/* On a busy host perf's rotations come late: give the others time. */
+	/*
+	 * On a busy host perf's rotations are late: wait until each event has had its
+	 * share.
+	 */
 	for (unsigned int i = 0; i < ROUNDS && least < 0.5; i++) {
 		sleep_ms(ROUND_MS / 4);
 		least = 1;
@@ -105,7 +114,10 @@ TEST_F(share, of_a_pinned_event_is_all)
 	close(pinned);
 }
 
-/* As perf documents: a pinned event without a counter is in error, and reads nothing. */
+/*
+ * A pinned event that gets no counter is in the error state, as perf documents: read(2)
+ * returns 0.
+ */
 TEST_F(share, of_one_pinned_event_too_many_is_an_error)
 {
 	int fd[COUNTERS + 1];
@@ -115,7 +127,7 @@ TEST_F(share, of_one_pinned_event_too_many_is_an_error)
 		char event[40];
 
 		snprintf(event, sizeof(event), "clockticks,thresh=%u", i + 1);
-		fd[i] = open_flagged(self->pmu, i % 2 ? self->other : self->home,
+		fd[i] = open_flagged(self->pmu, i % 2 ? self->other : self->perf_cpu,
 				     event, true, false);
 		ASSERT_GE(fd[i], 0);
 	}
@@ -129,13 +141,13 @@ TEST_F(share, of_one_pinned_event_too_many_is_an_error)
 		close(fd[i]);
 }
 
-/* It is alone in its PMU while it runs, also without events of other CPUs. */
+/* While an exclusive event runs, no other event of its PMU runs. */
 TEST_F(share, of_an_exclusive_event_is_not_shared)
 {
 	struct event_reading alone, beside;
 	int exclusive, fd;
 
-	fd = event_open(self->pmu, self->home, "clockticks,thresh=1");
+	fd = event_open(self->pmu, self->perf_cpu, "clockticks,thresh=1");
 	exclusive = open_flagged(self->pmu, self->other, "clockticks,thresh=2",
 				 false, true);
 	ASSERT_GE(fd, 0);
@@ -155,8 +167,9 @@ TEST_F(share, of_an_exclusive_event_is_not_shared)
 }
 
 /*
- * Nor is one that samples another CPU.  perf does not know for how long that had a
- * counter, but it counts the same as the event beside it.
+ * The same for an exclusive event that samples another CPU. perf does not know for how
+ * long that event had a counter, so its share is computed from its count: both events
+ * count each cycle.
  */
 TEST_F(share, of_an_exclusive_sampling_event_is_not_shared)
 {
@@ -167,7 +180,7 @@ TEST_F(share, of_an_exclusive_sampling_event_is_not_shared)
 	int fd;
 
 	ASSERT_EQ(0, -max_sample_rate(100000000));
-	fd = event_open(self->pmu, self->home, "clockticks,thresh=1");
+	fd = event_open(self->pmu, self->perf_cpu, "clockticks,thresh=1");
 	ASSERT_GE(fd, 0);
 	ASSERT_EQ(0, -pmu_attr(&attr, self->pmu, "clockticks"));
 	attr.exclusive = 1;
@@ -186,9 +199,12 @@ TEST_F(share, of_an_exclusive_sampling_event_is_not_shared)
 	close(fd);
 }
 
-/* --- shares in all box types at a time ---------------------------------------------- */
+/* --- shares in all box types at the same time --------------------------------------- */
 
-/* A box of package 0, and two users with as many events each as it has counters. */
+/*
+ * A box of package 0 and the events of two users. Each user has @n events, as many as the
+ * box has counters.
+ */
 struct shared_box {
 	char pmu[PMU_NAME_MAX];
 	const struct cat_event *event;
@@ -199,7 +215,7 @@ struct shared_box {
 
 static struct shared_box shared[BOX_TYPES];
 
-/* The first box of each type, and an event that goes to all of its counters. */
+/* Find the first box of a type, and an event that may use each of its counters. */
 static bool find_shared(struct shared_box *b, const char *type)
 {
 	b->event = plain_of(type);
@@ -210,14 +226,17 @@ static bool find_shared(struct shared_box *b, const char *type)
 	return check(b->n >= 2, "%s: %u counters", type, b->n);
 }
 
-/* Equal only in what they count: each has another threshold. */
+/*
+ * Open the box's event with a threshold of @i + 1: events with different thresholds do
+ * not share a counter.
+ */
 static int open_different(const struct shared_box *b, int cpu, unsigned int i)
 {
 	return event_open(b->pmu, cpu, "config=%#" PRIx64 ",thresh=%u",
 			  b->event->config, i + 1);
 }
 
-/* Is each share of a box half of the time, within 10 %? */
+/* Return whether each share of a box is half of the time, within 10 %. */
 static bool are_fair(const char *pmu, const double *share, unsigned int n)
 {
 	double least = 2, most = -1;
@@ -233,7 +252,7 @@ static bool are_fair(const char *pmu, const double *share, unsigned int n)
 	return fair;
 }
 
-/* Waits until the shares of all boxes are equal; for a while. */
+/* Wait until the shares of all boxes are equal. Return false after ROUNDS rounds. */
 static bool become_fair(bool (*fair)(const struct shared_box *b))
 {
 	unsigned int unfair = BOX_TYPES;
@@ -274,12 +293,12 @@ static bool counting_is_fair(const struct shared_box *b)
 
 TEST_F(users, on_two_cpus_count_in_equal_shares)
 {
-	int home = pmu_cpu(shared[0].pmu, 0);
+	int perf_cpu = pmu_cpu(shared[0].pmu, 0);
 	int other = pmu_other_cpu(shared[0].pmu, 0);
 
 	for (struct shared_box *b = shared; b < shared + BOX_TYPES; b++) {
 		for (unsigned int i = 0; i < 2 * b->n; i++) {
-			b->counting[i] = open_different(b, i < b->n ? home : other,
+			b->counting[i] = open_different(b, i < b->n ? perf_cpu : other,
 							i);
 			ASSERT_GE(b->counting[i], 0);
 		}
@@ -288,8 +307,9 @@ TEST_F(users, on_two_cpus_count_in_equal_shares)
 }
 
 /*
- * perf does not know for how long events of other CPUs had a counter, so their share is
- * by their count: the first counting event's threshold is 1, so it counts the same.
+ * perf does not know for how long the sampling events of another CPU had a counter.
+ * Their shares are computed from their counts: the first counting event has a threshold
+ * of 1, so its count while it runs is the same.
  */
 static bool sampling_is_fair(const struct shared_box *b)
 {
@@ -306,27 +326,30 @@ static bool sampling_is_fair(const struct shared_box *b)
 	return are_fair(b->pmu, share, 2 * b->n);
 }
 
-/* Waits until each event has a sample: the freeze budget delays some. */
+/*
+ * Wait until each sampling event has a sample, because the freeze budget delays some
+ * samples. Return the number of events without a sample.
+ */
 static unsigned int events_without_sample(void)
 {
-	unsigned int none = 1;
+	unsigned int missing = 1;
 
-	for (unsigned int i = 0; i < ROUNDS && none; i++) {
-		none = 0;
+	for (unsigned int i = 0; i < ROUNDS && missing; i++) {
+		missing = 0;
 		for (struct shared_box *b = shared; b < shared + BOX_TYPES; b++)
 			for (unsigned int k = 0; k < b->n; k++)
-				none += !sampler_drain(&b->sampling[k]);
-		if (none)
+				missing += !sampler_drain(&b->sampling[k]);
+		if (missing)
 			sleep_ms(ROUND_MS);
 	}
-	return none;
+	return missing;
 }
 
-/* One user counts, the other one samples another CPU. */
+/* One user counts, the other user samples another CPU. */
 TEST_F(users, count_and_sample_in_equal_shares)
 {
-	enum { EVERY = 10000000 };	/* of 100 million a second */
-	int home = pmu_cpu(shared[0].pmu, 0);
+	enum { EVERY = 10000000 };	/* the uncore clock has 100 million cycles a second */
+	int perf_cpu = pmu_cpu(shared[0].pmu, 0);
 	int other = pmu_other_cpu(shared[0].pmu, 0);
 
 	ASSERT_EQ(0, -sim_rates("on"));
@@ -335,9 +358,9 @@ TEST_F(users, count_and_sample_in_equal_shares)
 					pmu_box(b->pmu), b->event->code,
 					b->event->umask));
 		for (unsigned int i = 0; i < b->n; i++) {
-			b->counting[i] = open_different(b, home, i);
+			b->counting[i] = open_different(b, perf_cpu, i);
 			ASSERT_GE(b->counting[i], 0);
-			/* of different periods, or they would share a counter */
+			/* events with the same period would share a counter */
 			ASSERT_EQ(0, -sampler_open(&b->sampling[i], b->pmu, other,
 						   EVERY + i, "config=%#" PRIx64,
 						   b->event->config));
