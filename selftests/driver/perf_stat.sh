@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Stock "perf stat" on the driver: named events with parameters and units, -a,
-# --per-socket, a PMU's name without its number, groups, -I, perf list; exact
-# counts by the manual clock.
+# --per-socket, a PMU's name without the box number, groups and -I; and "perf list". The
+# simulator's manual clock makes all counts exact.
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$here/../lib/shell/tap.sh"
@@ -17,7 +17,7 @@ trap 'rm -f "$out"; unload' EXIT
 load_sim clock=manual packages="$sockets"
 load_driver events=common
 
-# count CYCLES ARGUMENTS...: perf stat while CYCLES cycles pass; CSV in $out
+# count CYCLES ARGUMENTS...: run perf stat while CYCLES cycles pass, with CSV in $out
 count()
 {
 	local cycles=$1
@@ -25,7 +25,7 @@ count()
 	perf stat -x, -o "$out" "$@" -- sh -c "echo $cycles > $control/advance"
 }
 
-# send FILE ARGUMENTS...: perf stat while FILE's transactions pass
+# send FILE ARGUMENTS...: run perf stat while the simulator sends FILE's transactions
 send()
 {
 	local file=$1
@@ -33,13 +33,13 @@ send()
 	perf stat -x, -o "$out" "$@" -- sh -c "cat $file > $control/traffic"
 }
 
-# total EVENT: its count in lines without a socket
+# total EVENT: print the event's count from output without --per-socket
 total()
 {
 	awk -F, -v event="$1" 'index($0, event) { print $1 }' "$out"
 }
 
-# of_socket SOCKET EVENT [FIELD]: its count (or another field) in one socket
+# of_socket SOCKET EVENT [FIELD]: print the event's count, or another field, in a socket
 of_socket()
 {
 	awk -F, -v socket="S$1" -v event="$2" -v field="${3:-3}" \
@@ -64,7 +64,7 @@ count 1000 -a -e hswep_imc/clockticks/
 tap_eq "$(total clockticks)" $((1000 * channels * sockets)) \
 	'hswep_imc/.../ -a is the sum over boxes and packages'
 
-# A CAS moves 64 bytes: 32768 of them are 2 MiB, and perf shows these.
+# A CAS moves 64 bytes: 32768 CAS are 2 MiB, which perf prints instead of the count.
 send - -a --per-socket -e hswep_imc_0/cas_count.rd/ <<- 'END'
 	pkg=0 box=imc_0 event=0x04 umask=0x03 count=32768
 END
@@ -96,13 +96,13 @@ tap_eq "$(of_socket 0 thresh)" 5000 'a group: second member'
 count 777 -a --per-socket -e hswep_r3qpi_2/event=0x01/,hswep_pcu/pkg_c2_residency/
 tap_eq "$(of_socket 0 pkg_c2_residency)" 777 'a free-running counter'
 
-# perf does not print an interval in the middle of which the command ends
+# perf does not print the interval in which the command ends: sleep for longer
 perf stat -x, -o "$out" -I 100 -a -e hswep_cbox_0/clockticks/ -- \
 	sh -c "echo 1000 > $control/advance; sleep 1"
 tap_eq "$(awk -F, '/clockticks/ { n += $2 } END { print n }' "$out")" \
 	$((1000 * sockets)) '-I: the intervals add up'
 
-# since 6.9 one line is for all boxes of a type
+# since perf 6.9 one line stands for all boxes of a type
 perf list 2> /dev/null > "$out"
 grep -qE 'hswep_cbox(_0)?/tor_inserts.opcode,filter_opc=[?]/' "$out"
 tap_ok $? 'perf list shows events and their parameters'

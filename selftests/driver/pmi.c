@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Interrupts that never arrive, or arrive late. Without interrupts everything is
- * polled, and the log and sysfs report it. A late interrupt loses no sample, and no NMI
- * of the uncore is unknown. And control registers whose whole value needs the second
- * write.
+ * Interrupts (PMIs) that never arrive, or arrive late. Without interrupts the driver
+ * polls all boxes, and reports it in the log and in sysfs. A late interrupt must not
+ * lose samples, and its NMI must not be unknown to the kernel. Also tests control
+ * registers that must be written twice.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ FIXTURE_TEARDOWN(no_pmi)
 TEST_F(no_pmi, told_in_one_line_a_package)
 {
 	EXPECT_EQ(packages(), log_count("polled every millisecond"));
-	/* with the summary */
+	/* the driver also logs one line with a summary */
 	EXPECT_EQ(1 + packages(), log_count("xeon_uncore: "));
 	for (int pkg = 0; pkg < packages(); pkg++)
 		EXPECT_EQ(0, overflow_stat(pkg, "cores"));
@@ -66,7 +66,7 @@ TEST_F(no_pmi, all_samples_by_polling_and_nothing_frozen)
 			TH_LOG("of package %d", pkg);
 		}
 	}
-	/* a counter that cannot interrupt must not freeze the package either */
+	/* an overflow that cannot interrupt must not freeze the package */
 	EXPECT_EQ(pmis, sim_stat("pmi"));
 	EXPECT_EQ(frozen, sim_stat("frozen_ns"));
 }
@@ -78,7 +78,7 @@ FIXTURE(late) {};
 FIXTURE_VARIANT(late)
 {
 	const char *params;
-	uint64_t lost;	/* cycles of each overflow in which nothing is counted */
+	uint64_t lost;	/* cycles after each overflow that are not counted */
 };
 
 FIXTURE_VARIANT_ADD(late, freeze) { .params = "freeze_delay=300" };
@@ -87,7 +87,8 @@ FIXTURE_VARIANT_ADD(late, pmi) { .params = "pmi_delay=90", .lost = 90 };
 
 FIXTURE_VARIANT_ADD(late, all)
 {
-	.params = "freeze_delay=300 status_delay=70 pmi_delay=90", .lost = 160,
+	.params = "freeze_delay=300 status_delay=70 pmi_delay=90",
+	.lost = 160,
 };
 
 FIXTURE_SETUP(late)
@@ -104,8 +105,9 @@ FIXTURE_TEARDOWN(late)
 }
 
 /*
- * Each cycle counts, except those between freeze and PMI, in which the clock runs and
- * the package is frozen.
+ * Let cycles pass at once, and check the count and the samples. Each cycle counts,
+ * except the @lost cycles between the freeze and the PMI of each overflow, in which the
+ * clock runs while the package is frozen.
  */
 static bool cycles_exactly(const char *type, int pkg, uint64_t lost)
 {
@@ -142,7 +144,7 @@ TEST_F(late, counts_and_samples_exact)
 		for (unsigned int k = 0; k < SOME; k++) {
 			EXPECT_TRUE(samples_exactly(some_types[k], pkg,
 						    OVERFLOWS));
-			/* freezes that were still pending */
+			/* let pending freezes take effect */
 			sim_advance(CYCLES);
 			EXPECT_TRUE(cycles_exactly(some_types[k], pkg,
 						   variant->lost));
@@ -161,8 +163,8 @@ FIXTURE_OF(pmi, ASSERT_EQ(0, -max_sample_rate(100000000)),
 	   expect_nothing_left(_metadata));
 
 /*
- * So late that the timer has handled the overflows: another handler must not see these
- * NMIs.
+ * PMIs arrive so late that the timer has handled their overflows. The driver must claim
+ * these NMIs, so that no other handler gets them.
  */
 TEST_F(pmi, late_after_the_timer)
 {
@@ -170,9 +172,9 @@ TEST_F(pmi, late_after_the_timer)
 	uint64_t late = 0, count;
 	struct sampler s[2];
 
-	/* 60 ms: the timer polls every 20 */
 	machine_setup("clock=real", "freeze_budget=1000");
 	log_mark();
+	/* a delay of 60 ms: the timer polls every 20 ms */
 	ASSERT_TRUE(set_pmi_delay("150000000"));
 	for (int pkg = 0; pkg < 2; pkg++)
 		ASSERT_EQ(0, -sampler_open(&s[pkg], "hswep_ha_0",
@@ -193,14 +195,14 @@ TEST_F(pmi, late_after_the_timer)
 	EXPECT_GT(late, 0);
 	TH_LOG("%ju are late", (uintmax_t)late);
 	set_pmi_delay("0");
-	/* for late PMIs */
+	/* wait for the late PMIs */
 	sleep_ms(200);
 }
 
 /*
- * The CPU that has unfrozen the package is stopped in its interrupt handler, until after
- * the NMI of the next overflow. Its handler must not take that NMI for the one that it
- * has handled, or the package stays frozen until the timer polls.
+ * A CPU unfreezes the package in its interrupt handler, and the simulator keeps the CPU
+ * there until after the NMI of the next overflow. The handler must not take that NMI for
+ * the NMI that it has handled, or the package stays frozen until the timer polls.
  */
 TEST_F(pmi, in_the_handler_of_the_one_before)
 {
@@ -211,7 +213,7 @@ TEST_F(pmi, in_the_handler_of_the_one_before)
 
 	machine_setup("clock=manual", "freeze_budget=1000");
 	log_mark();
-	/* the CPU of the event is idle */
+	/* this thread runs on another CPU, so that the event's CPU is idle */
 	cpu_pin(pmu_other_cpu(pmu, 0));
 	ASSERT_EQ(0, -sampler_open(&s, pmu, pmu_cpu(pmu, 0), NEXT_PERIOD,
 				   "config=%#" PRIx64, ticks_of("ha")->config));
@@ -229,7 +231,10 @@ TEST_F(pmi, in_the_handler_of_the_one_before)
 	sampler_close(&s);
 }
 
-/* Control registers of SBo, R2PCIe and R3QPI, all bits of which need two writes */
+/*
+ * The control registers of SBo, R2PCIe and R3QPI take all bits at the second write
+ * only: the driver must write each register twice.
+ */
 TEST_F(pmi, whole_control_registers_are_written_twice)
 {
 	machine_setup("clock=manual errata=whole", "");

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Power off, as for a reboot or kexec, while events of every PMU count, are multiplexed
-# and sample. The VM ends with all of them open, and the simulator checks its registers
-# last. Run this test with --left 0, in a separate VM.
+# and sample. The VM ends with all events open, and at last the simulator checks that no
+# register is set (--left 0). Run this test in a separate VM.
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$here/../lib/shell/tap.sh"
@@ -24,6 +24,7 @@ until_true()
 	return 1
 }
 
+# samples: succeed if a counter of any package has overflowed
 samples()
 {
 	local n total=0
@@ -33,7 +34,7 @@ samples()
 	((total > 0))
 }
 
-# four of a memory channel's eight events run at a time
+# eight events of a memory channel, of which four run at a time: perf multiplexes them
 turns=()
 for i in {0..7}; do
 	turns+=(-e "hswep_imc_0/event=0x$i,umask=0xf/")

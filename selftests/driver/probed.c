@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Registers that sources disagree on, which the driver probes at load: the two IRPs of
- * a package, with two counters each at one address or another, in one PCI function; and
- * the width of fixed counters.
+ * Registers on which the sources disagree, so that the driver probes them when it is
+ * loaded: the addresses of the counters of the two IRPs of a package, which are in one
+ * PCI function and have two counters each, and the width of fixed counters.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,25 +17,28 @@
 
 enum { UNITS = 2, CYCLES = 1000, STARTS = 50 };
 
-/* An event of all IRPs that counts transactions */
+/* An IRP event that counts transactions */
 #define INSERTS "event=0x0a"
 
 /* --- IRP ------------------------------------------------------------------ */
 
-FIXTURE(irp) { char pmu[UNITS][PMU_NAME_MAX]; };
+FIXTURE(irp)
+{
+	char pmu[UNITS][PMU_NAME_MAX];
+};
 
 FIXTURE_VARIANT(irp)
 {
 	const char *sim;	/* addresses of the counters */
-	bool undecided;
+	bool undecided;		/* the driver cannot find out the addresses */
 };
 
 FIXTURE_VARIANT_ADD(irp, table_1_3) { .sim = "irp_counters=0" };
 FIXTURE_VARIANT_ADD(irp, table_2_144) { .sim = "irp_counters=1" };
-/* Both addresses keep written values: the first table is used. */
+/* Registers at both addresses keep written values: the driver uses Table 1-3. */
 FIXTURE_VARIANT_ADD(irp, undecided) { .sim = "irp_counters=2", .undecided = true };
 
-/* Load the driver, which logs one line a package if it cannot decide. */
+/* Load the driver, which logs one line a package if it cannot find out the addresses. */
 static void load(struct __test_metadata *_metadata, const char *sim,
 		 bool undecided, const char *driver)
 {
@@ -49,7 +52,7 @@ static void load(struct __test_metadata *_metadata, const char *sim,
 	}
 }
 
-/* Return whether there are IRPs. */
+/* Return whether this generation has IRPs. */
 static bool has_irps(void)
 {
 	return !generation_lacks("irp", "event") && !generation()->one_a_cycle;
@@ -135,7 +138,8 @@ TEST_F(irp, has_no_third_counter)
 }
 
 /*
- * One box control freezes both IRPs: an idle or a changing one does not stop the other.
+ * One box control register freezes both IRPs. An IRP must go on counting while events
+ * of the other IRP are opened and closed.
  */
 TEST_F(irp, goes_on_while_the_other_one_starts_and_stops)
 {
@@ -198,7 +202,7 @@ TEST_F(irp, goes_with_its_function)
 	EXPECT_EQ(UNITS, log_count("removed while counting"));
 }
 
-/* --- under the names of the in-tree driver: one box of four counters --------- */
+/* --- with pmu_prefix=uncore: both IRPs are one box of four counters ------------- */
 
 FIXTURE(one_box) {};
 
@@ -229,7 +233,7 @@ TEST_F(one_box, has_the_counters_of_both_units)
 		INSERTS, INSERTS ",thresh=1", INSERTS ",thresh=1,edge=1",
 		INSERTS ",edge=1",
 	};
-	unsigned int of[UNITS] = { 0 };
+	unsigned int counters[UNITS] = { 0 };
 	struct event_group g;
 	uint64_t values[4];
 
@@ -243,9 +247,9 @@ TEST_F(one_box, has_the_counters_of_both_units)
 	ASSERT_EQ(0, -group_read(&g, values, NULL));
 	for (unsigned int i = 0; i < 4; i++)
 		for (unsigned int unit = 0; unit < UNITS; unit++)
-			of[unit] += values[i] == share(0, unit);
+			counters[unit] += values[i] == share(0, unit);
 	for (unsigned int unit = 0; unit < UNITS; unit++) {
-		EXPECT_EQ(2, of[unit]) {
+		EXPECT_EQ(2, counters[unit]) {
 			TH_LOG("counters of unit %u", unit);
 		}
 	}
@@ -282,7 +286,10 @@ FIXTURE_TEARDOWN(fixed)
 	expect_nothing_left(_metadata);
 }
 
-/* Rounds that each take the count half the way to the end of 34 bits: 2 s at 4 GHz */
+/*
+ * Each round advances the count by half of a counter of 34 bits, which is 2 s at 4 GHz.
+ * After five rounds a counter of 34 bits has wrapped around twice.
+ */
 TEST_F(fixed, goes_around_twice)
 {
 	const uint64_t half = 1ULL << 33;
@@ -298,7 +305,10 @@ TEST_F(fixed, goes_around_twice)
 	before = event_count(fd);
 	for (unsigned int round = 1; round <= 5; round++) {
 		sim_advance(half);
-		/* the high half of a PCI register is read when a second has passed */
+		/*
+		 * The driver reads the high half of a PCI counter only if a second has
+		 * passed since the last read.
+		 */
 		if (!strcmp(variant->type, "imc"))
 			sleep(1);
 		EXPECT_EQ(round * half, event_count(fd) - before) {

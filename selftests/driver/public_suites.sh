@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What public test suites do with the uncore PMUs of a kernel: Intel's LKVS
+# Checks that public test suites make of a kernel's uncore PMUs: Intel's LKVS
 # (pmu_tests.sh), the perf_event_tests (sysfs files of PMUs) and PAPI's component
-# perf_event_uncore. With pmu_prefix=uncore each check gives what it gives with
+# perf_event_uncore. With pmu_prefix=uncore each check has the same result as with
 # intel_uncore.
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
@@ -17,7 +17,7 @@ devices=/sys/bus/event_source/devices
 
 # --- LKVS -----------------------------------------------------------------------
 
-# The clock of a CBo, for a second: a plausible number, from perf's columns.
+# A CBo's clockticks in a second are a plausible number in perf's columns.
 check_fixed_counter()
 {
 	local value
@@ -26,7 +26,8 @@ check_fixed_counter()
 	[[ $value =~ ^[0-9]+$ ]] && ((value > 1000000 && value < 10000000000))
 }
 
-# Each event that perf lists for an uncore PMU can be opened; here on one box each.
+# Each event that perf lists for an uncore PMU opens. The check opens an event name that
+# several boxes have on the first box only.
 check_listed_events()
 {
 	local event failed=0
@@ -40,7 +41,7 @@ check_listed_events()
 	[[ -s $work/listed ]] && ((!failed))
 }
 
-# Nothing in the log says that a box was dropped.
+# The kernel's log has no message about a dropped box.
 check_log()
 {
 	! dmesg | grep -E 'Disable the uncore|Drop the duplicate uncore unit|Invalid address is detected for uncore type'
@@ -48,7 +49,7 @@ check_log()
 
 # --- perf_event_tests -----------------------------------------------------------
 
-# all_files_match GLOB REGEX: each file that there is has lines of that form only
+# all_files_match GLOB REGEX: all lines of the existing files match the expression
 all_files_match()
 {
 	local file failed=0 any=''
@@ -68,7 +69,7 @@ check_formats()
 	all_files_match 'format/*' '^config[12]?:[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$'
 }
 
-# An event is terms with numbers: no placeholder that the user has to replace.
+# An event file has terms with numbers, and no "?" that the user has to replace.
 check_event_files()
 {
 	all_files_match 'events/*[a-z]' '^[a-z_0-9]+(=0x[0-9a-f]+)?(,[a-z_0-9]+(=0x[0-9a-f]+)?)*$|^[0-9.e-]+$|^MiB$'
@@ -81,7 +82,7 @@ check_cpumask()
 
 # --- PAPI's perf_event_uncore ----------------------------------------------------
 
-# counted EVENTS OPTION...: perf counts each, on CPU 0, all of the time
+# counted EVENTS OPTION...: perf counts each event on CPU 0, not multiplexed, above 0
 counted()
 {
 	local events=$1
@@ -109,13 +110,13 @@ check_several_cboxes()
 	counted "$events"
 }
 
-# Uncore events belong to no process.
+# An uncore event cannot be opened for a process.
 check_attached_event()
 {
 	! perf stat -x, -e uncore_imc_0/clockticks/ -p $$ sleep 0.1 2>&1 | grep -q '^[0-9]'
 }
 
-# There are no modes to exclude, and there is nothing to sample with intel_uncore.
+# Uncore counters do not know user mode: an event that excludes the kernel is refused.
 check_user_mode_only()
 {
 	! perf stat -x, -a -e uncore_imc_0/clockticks/u true 2>&1 | grep -q '^[0-9]'
@@ -125,7 +126,7 @@ check_user_mode_only()
 
 checks=$(declare -F | sed -n 's/^declare -f check_//p')
 
-# run_checks DRIVER: a line for each check
+# run_checks DRIVER: run all checks and write a line for each to $work/DRIVER
 run_checks()
 {
 	local check
@@ -153,7 +154,7 @@ for check in $checks; do
 	tap_ok $? "$check gives what it gives with intel_uncore" ||
 		tap_diag "$result; with intel_uncore: $expected"
 done
-# intel_uncore of Linux 6.1 names no clock of a Haswell's CBo
+# intel_uncore of Linux 6.1 has no event clockticks for Haswell's CBo
 ! grep 'fails$' "$work/in_tree" | grep -qv '^fixed_counter '
 tap_ok $? "with intel_uncore, each check passes but that of a CBo's clock" ||
 	tap_diag "$(< "$work/in_tree")"

@@ -2,10 +2,14 @@
 /*
  * Random use: several processes open, group, read, map, control and close events of all
  * PMUs at random, while CPUs go offline and online, PCI functions are unbound and the
- * driver is reloaded. In chaos another program writes counters as well, a core PMU shares
- * LVTPC, and events sample on all CPUs; no NMI may be unknown. Part of the time the clock is stopped while they work, and every
- * count is known; part of the time it runs, and counts must be possible. The printed
- * seed repeats a run.
+ * driver is reloaded.
+ *
+ * In an exact life of the driver, the simulator's clock is stopped while the processes
+ * work, so the model knows every count. In a life of chaos the clock runs, another
+ * program writes counters, a core PMU shares LVTPC, and events sample on all CPUs:
+ * counts must be possible, and no NMI may be unknown.
+ *
+ * The printed seed repeats a run.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +39,7 @@ enum {
 	MAX_CPUS = 64,
 	SECONDS = 60,
 	CHAOS_MS = 4000,
-	CHAOS_EVERY = 4,	/* one of this many lives of the driver is chaos */
+	CHAOS_EVERY = 4,	/* every fourth life of the driver is chaos */
 	OPERATIONS = 8,
 	UCLK_KHZ = 400000,
 	UNFREEZE_MS = 1000000,
@@ -49,10 +53,10 @@ static struct {
 	pid_t pid;
 } workers[MODEL_WORKERS];
 
-/* Events that --without excludes, to narrow a failure down */
+/* Changes of the machine that --without excludes, to narrow a failure down */
 static bool no_hotplug, no_unbind, no_chaos, no_writes;
 
-/* Changes of the machine */
+/* Numbers of changes of the machine */
 static struct {
 	unsigned int lives, rounds, hotplugs, unbound, refused, written;
 } tally;
@@ -61,9 +65,9 @@ static struct {
 
 static void start_worker(unsigned int i, uint64_t seed)
 {
-	int to[2], from[2];
+	int commands[2], answers[2];
 
-	if (pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC))
+	if (pipe2(commands, O_CLOEXEC) || pipe2(answers, O_CLOEXEC))
 		tap_bail("pipe: %s", strerror(errno));
 	fflush(stdout);
 	workers[i].pid = fork();
@@ -71,20 +75,20 @@ static void start_worker(unsigned int i, uint64_t seed)
 		tap_bail("fork: %s", strerror(errno));
 	if (!workers[i].pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(to[1]);
-		close(from[0]);
+		close(commands[1]);
+		close(answers[0]);
 		for (unsigned int j = 0; j < i; j++) {
 			close(workers[j].in);
 			close(workers[j].out);
 		}
-		worker_run(crew, i, seed, to[0], from[1]);
+		worker_run(crew, i, seed, commands[0], answers[1]);
 		fflush(stdout);
 		_exit(0);
 	}
-	close(to[0]);
-	close(from[1]);
-	workers[i].in = from[0];
-	workers[i].out = to[1];
+	close(commands[0]);
+	close(answers[1]);
+	workers[i].in = answers[0];
+	workers[i].out = commands[1];
 }
 
 static void start_workers(uint64_t seed)
@@ -107,7 +111,8 @@ static void start_workers(uint64_t seed)
 		start_worker(i, seed);
 }
 
-static noreturn void bury(unsigned int i)
+/* Worker @i has ended: print the last operations and its exit status, and bail out. */
+static noreturn void worker_died(unsigned int i)
 {
 	int status = 0;
 
@@ -116,11 +121,12 @@ static noreturn void bury(unsigned int i)
 	tap_bail("worker %u has died, status %#x", i, status);
 }
 
-static void tell_workers(char command)
+/* Send a command to all workers. */
+static void send_workers(char command)
 {
 	for (unsigned int i = 0; i < MODEL_WORKERS; i++)
 		if (write(workers[i].out, &command, 1) != 1)
-			bury(i);
+			worker_died(i);
 }
 
 static void wait_for_workers(void)
@@ -129,20 +135,22 @@ static void wait_for_workers(void)
 
 	for (unsigned int i = 0; i < MODEL_WORKERS; i++)
 		if (read(workers[i].in, &answer, 1) != 1)
-			bury(i);
+			worker_died(i);
 }
 
-static void let_workers(char command)
+/* Send a command to all workers, and wait until all have answered. */
+static void run_workers(char command)
 {
-	tell_workers(command);
+	send_workers(command);
 	wait_for_workers();
 }
 
 /* --- the machine ---------------------------------------------------------- */
 
 /*
- * Delays of the hardware in cycles, where the simulator has them; 0 again at the end.
- * For chaos only: cycles of a frozen package are not counted.
+ * Set random delays of the freeze, the overflow status and the PMI, in cycles, or 0 for
+ * all if not @some. Delays are for chaos only: the model does not know the cycles of a
+ * frozen package, which are not counted.
  */
 static void set_delays(bool some)
 {
@@ -171,7 +179,8 @@ static int perf_cpu(int pkg)
 	return pmu_cpu("hswep_pcu", pkg);
 }
 
-static void see_cpus(void)
+/* Tell the model which CPUs are online. */
+static void update_online_cpus(void)
 {
 	for (int cpu = 0; cpu < MAX_CPUS; cpu++)
 		model->online[cpu] = cpu < sysconf(_SC_NPROCESSORS_CONF) &&
@@ -184,9 +193,10 @@ static void fail(const char *what, int err)
 	check(false, "%s: %s", what, strerror(err));
 }
 
+/* Return a random CPU that is online, or offline, and may change that; -1: none. */
 static int pick_cpu(bool online)
 {
-	int first = rng_below(&rng, MAX_CPUS), others = 0, found = -1;
+	int first = rng_below(&rng, MAX_CPUS), others = 0, picked = -1;
 
 	for (int i = 0; i < MAX_CPUS; i++) {
 		int cpu = (first + i) % MAX_CPUS;
@@ -194,16 +204,21 @@ static int pick_cpu(bool online)
 		if (cpu >= sysconf(_SC_NPROCESSORS_CONF) ||
 		    !cpu_can_leave(cpu) || cpu_is_online(cpu) != online)
 			continue;
-		if (found < 0)
-			found = cpu;
+		if (picked < 0)
+			picked = cpu;
 		else
 			others++;
 	}
-	/* one CPU must stay online, and some CPUs must be left to work */
-	return online && others < 1 ? -1 : found;
+	/*
+	 * leave a CPU online that could be taken offline, so that some CPUs do the work
+	 */
+	return online && others < 1 ? -1 : picked;
 }
 
-/* A CPU goes offline or online, and the model learns where its events are. */
+/*
+ * Take a CPU offline or online. The events of a perf CPU that goes offline migrate to the
+ * package's next perf CPU: tell the model. In chaos the model does not know the counts.
+ */
 static void hotplug(void)
 {
 	bool leaves = rng_chance(&rng, 50);
@@ -236,7 +251,10 @@ static void hotplug(void)
 		   leaves ? "left" : "came back", heir);
 }
 
-/* The registers of a package without an online CPU cannot be accessed. */
+/*
+ * Take all CPUs online: the registers of a package without an online CPU cannot be
+ * accessed.
+ */
 static void all_cpus_back(void)
 {
 	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++)
@@ -244,7 +262,8 @@ static void all_cpus_back(void)
 			cpu_set_online(cpu, true);
 }
 
-static void box_gone(const char *pmu, int pkg)
+/* Tell the model that the PCI function of a box was unbound. */
+static void note_unbound(const char *pmu, int pkg)
 {
 	for (unsigned int i = 0; i < model->boxes; i++) {
 		struct model_box *box = &model->box[i];
@@ -257,7 +276,7 @@ static void box_gone(const char *pmu, int pkg)
 	}
 }
 
-/* Unbind a PCI function from the driver. */
+/* Unbind a random PCI function, and with it all boxes in this function. */
 static void unbind(void)
 {
 	static const struct {
@@ -287,12 +306,12 @@ static void unbind(void)
 		tally.unbound++;
 		for (unsigned int k = 0; k < COUNT(functions); k++)
 			if (functions[k].device == functions[f].device)
-				box_gone(functions[k].pmu, box->pkg);
+				note_unbound(functions[k].pmu, box->pkg);
 		return;
 	}
 }
 
-/* Another program clears the counters of a CBo. */
+/* Clear the counters of a random CBo without the driver, as another program may do. */
 static void write_counters(void)
 {
 	enum { CBOX0_CTR = 0xe08, CBOX_STEP = 0x10, COUNTERS = 4 };
@@ -315,7 +334,10 @@ static void write_counters(void)
 	tally.written++;
 }
 
-/* A core PMU interrupts through LVTPC of all CPUs, or had it in NMI mode. */
+/*
+ * Start a core PMU, which interrupts through LVTPC of all CPUs, with a random
+ * frequency, or stop it.
+ */
 static void set_core_pmu(bool on)
 {
 	if (on && sim_core_pmu("hz=%u us=%u unmask=%s", 10 + rng_below(&rng, 500),
@@ -326,7 +348,7 @@ static void set_core_pmu(bool on)
 		fail("core PMU", EINVAL);
 }
 
-/* The driver cannot be unloaded while it has users. */
+/* If any event is open, check that the driver cannot be unloaded. */
 static void unload_in_use(void)
 {
 	bool used = false;
@@ -342,7 +364,7 @@ static void unload_in_use(void)
 	tally.refused++;
 }
 
-/* Send transactions for an event that is being counted. */
+/* Send transactions for a random event, if it is open and the model knows its count. */
 static void traffic(void)
 {
 	static const char *const types[] = {
@@ -351,11 +373,11 @@ static void traffic(void)
 	struct model_worker *w = &model->worker[rng_below(&rng, MODEL_WORKERS)];
 	struct model_event *e = &w->event[rng_below(&rng, MODEL_EVENTS)];
 	unsigned int opcode, n = 1 + rng_below(&rng, 1000);
-	bool known = false;
+	bool has_traffic = false;
 
 	for (unsigned int i = 0; i < COUNT(types); i++)
-		known |= e->box && !strcmp(e->box->box_type, types[i]);
-	if (e->life != MODEL_OPEN || !known || !e->cat || e->cat->fixed ||
+		has_traffic |= e->box && !strcmp(e->box->box_type, types[i]);
+	if (e->life != MODEL_OPEN || !has_traffic || !e->cat || e->cat->fixed ||
 	    e->cat->free || !e->cat->umask ||
 	    (!strcmp(e->box->box_type, "cbox") && !model_obeys_opcode(e->cat)))
 		return;
@@ -370,6 +392,7 @@ static void traffic(void)
 		   e->box->pmu, e->box->pkg, n, e->cat->name, opcode);
 }
 
+/* Let random cycles of the manual clock pass, here and in the model. */
 static void advance(void)
 {
 	uint64_t start = sim_cycles(), cycles = 1 + rng_below(&rng, 3000);
@@ -384,6 +407,7 @@ static void advance(void)
 
 /* --- lives of the driver -------------------------------------------------- */
 
+/* Load the driver for a life of chaos, or for an exact one. */
 static void begin_life(bool chaos)
 {
 	int err;
@@ -399,17 +423,18 @@ static void begin_life(bool chaos)
 		tap_bail("the driver does not load: %s", strerror(-err));
 	model_find_boxes(model);
 	model_heat(model, &rng);
-	see_cpus();
+	update_online_cpus();
 	set_delays(chaos);
 	tally.lives++;
 }
 
+/* Change the machine only while all workers wait, so that the model knows every count. */
 static void exact_life(void)
 {
 	unsigned int rounds = 10 + rng_below(&rng, 20);
 
 	while (rounds-- && !model->failures) {
-		let_workers(WORKER_WORK);
+		run_workers(WORKER_WORK);
 		model_settle(model);
 		if (rng_chance(&rng, 15))
 			hotplug();
@@ -424,12 +449,13 @@ static void exact_life(void)
 	}
 }
 
+/* Change the machine while the workers use the events and the clock runs. */
 static void chaos_life(void)
 {
 	uint64_t end = now_ns() + CHAOS_MS * 1000000ULL;
 
 	model->stop = false;
-	tell_workers(WORKER_CHAOS);
+	send_workers(WORKER_CHAOS);
 	while (now_ns() < end) {
 		sleep_ms(rng_below(&rng, 100));
 		hotplug();
@@ -442,12 +468,15 @@ static void chaos_life(void)
 	wait_for_workers();
 }
 
-/* Everything is closed and unloaded: the registers must have their reset values. */
+/*
+ * Close all events and unload the driver. All registers must then have their reset
+ * values.
+ */
 static void end_life(void)
 {
 	int err;
 
-	let_workers(WORKER_CLOSE);
+	run_workers(WORKER_CLOSE);
 	model_settle(model);
 	set_delays(false);
 	all_cpus_back();
@@ -464,7 +493,7 @@ static void end_life(void)
 
 static void live(unsigned int seconds)
 {
-	uint64_t end = now_ns() + seconds * 1000000000ULL, said = now_ns();
+	uint64_t end = now_ns() + seconds * 1000000000ULL, reported = now_ns();
 
 	for (unsigned int i = 0; now_ns() < end && !model->failures; i++) {
 		bool chaos = i % CHAOS_EVERY == 1 && !no_chaos;
@@ -475,8 +504,8 @@ static void live(unsigned int seconds)
 		else
 			exact_life();
 		end_life();
-		if (now_ns() - said > 60000000000ULL) {
-			said = now_ns();
+		if (now_ns() - reported > 60000000000ULL) {
+			reported = now_ns();
 			tap_diag("%u lives, %" PRIu64 " operations, %u failures",
 				 tally.lives, model->operations,
 				 model->failures);
@@ -519,7 +548,10 @@ FIXTURE(random) {};
 
 FIXTURE_SETUP(random)
 {
-	/* On a slow host as well: cycles of a frozen package are not counted. */
+	/*
+	 * Let the manual clock wait until the driver has handled an overflow, also on a
+	 * slow host: cycles of a frozen package are not counted.
+	 */
 	machine_setup_sim("clock=manual uclk_khz=%u unfreeze_ms=%u", UCLK_KHZ,
 			  UNFREEZE_MS);
 	ASSERT_EQ(0, max_sample_rate(100000000));
