@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Load, count and unload many times: nothing remains in the registers, in the kernel's
- * log or in its memory.
+ * Load the driver, count and unload the driver many times. After each round all registers
+ * must have their reset values, and at the end the kernel must have logged no fault and
+ * must not use more memory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,20 +20,28 @@
 #define KMEMLEAK	"/sys/kernel/debug/kmemleak"
 
 /*
- * A kernel that checks every access is slow. KASAN also delays the reuse of freed
- * memory, so objects are not counted there; kmemleak checks at the end of the VM's
- * life.
+ * A debug kernel checks every access and is slow. Its KASAN also delays the reuse of
+ * freed memory, so the test does not count objects there: kmemleak looks for leaks at
+ * the end of the VM.
  */
-enum { ROUNDS = 200, DEBUG_ROUNDS = 12, WARM_UP = 20, FULL_ROUNDS = 3,
-       COLLECTED_S = 6, DROPS = 4 };
+enum {
+	ROUNDS = 200,
+	DEBUG_ROUNDS = 12,	/* on a debug kernel */
+	WARM_UP = 20,		/* rounds before the first measurement */
+	FULL_ROUNDS = 3,	/* of the full machine */
+	COLLECTED_S = 6,	/* seconds in which the kernel returns freed memory */
+	DROPS = 4,		/* times that measure() drops the caches */
+};
 
-/* Every box type, and few boxes of each: most of a round is registering PMUs. */
+/* Every box type, with few boxes: registering PMUs takes most of a round. */
 #define SMALL	"clock=manual cboxes=2 sboxes=2 has=1 imcs=2 qpi_ports=1"
 #define FULL	"clock=manual"
 
-/* --- memory: caches in which a leak of one object a round shows ----------- */
+/* --- memory in use --------------------------------------------------------- */
 
 enum { MAX_CACHES = 400 };
+
+/* Number of objects of each slab cache, and other memory in use */
 struct memory {
 	unsigned int n;
 	struct cache {
@@ -42,6 +51,7 @@ struct memory {
 	long percpu_kb, vmalloc_areas;
 };
 
+/* Return a value of /proc/meminfo, in KB. */
 static long meminfo(const char *name)
 {
 	FILE *f = fopen("/proc/meminfo", "re");
@@ -69,6 +79,7 @@ static long count_lines(const char *path)
 	return n;
 }
 
+/* Return a number from a file of a slab cache in sysfs; 0 if there is no such file. */
 static long slab_number(const char *cache, const char *name)
 {
 	char path[128];
@@ -85,9 +96,9 @@ static long slab_number(const char *cache, const char *name)
 }
 
 /*
- * Return whether the kernel counts objects one by one. Usually a slab that is a CPU's
- * current one counts as full: up to 512 objects of which an unknown number is in use.
- * With slub_debug= no CPU has a current slab, and caches are not merged.
+ * Return whether the kernel counts single objects. Usually it counts all objects of a
+ * CPU's current slab as in use: up to 512 objects, of which an unknown number is free.
+ * With slub_debug= CPUs have no current slab, and caches are not merged.
  */
 static bool objects_are_counted(void)
 {
@@ -95,8 +106,9 @@ static bool objects_are_counted(void)
 }
 
 /*
- * Objects in use now. Entries that were used since the caches were last dropped survive
- * that once: those of the files that the last measurement read.
+ * Measure the memory in use. Drop the kernel's caches several times: an entry that was
+ * used since the last drop, as for a file that the last measurement read, survives one
+ * drop.
  */
 static void measure(struct memory *m)
 {
@@ -120,6 +132,7 @@ static void measure(struct memory *m)
 	m->vmalloc_areas = count_lines("/proc/vmallocinfo");
 }
 
+/* Return the number of objects of a cache; 0 if there is no such cache. */
 static long objects_of(const struct memory *m, const char *name)
 {
 	for (unsigned int i = 0; i < m->n; i++)
@@ -129,8 +142,8 @@ static long objects_of(const struct memory *m, const char *name)
 }
 
 /*
- * Return the number of objects that grew by one in every second round; report them if
- * asked to.
+ * Return whether the objects of any cache, per-CPU memory or vmalloc areas grew by at
+ * least one in two rounds. With @say print the growth.
  */
 static bool grew(const struct memory *before, const struct memory *after,
 		 long rounds, bool say)
@@ -147,7 +160,7 @@ static bool grew(const struct memory *before, const struct memory *after,
 			most = more;
 			name = c->name;
 		}
-		/* the rest of the system may use more objects as well */
+		/* other parts of the system may use more objects, too */
 		if (2 * more < rounds)
 			continue;
 		grown = true;
@@ -164,8 +177,8 @@ static bool grew(const struct memory *before, const struct memory *after,
 }
 
 /*
- * Wait for deferred frees: memory freed through RCU and work queues is returned some
- * seconds later. It counts as lost if it is not back by the end of the wait.
+ * Return whether memory is lost. Memory that is freed through RCU and work queues is in
+ * use for some seconds more, so it is lost only if it is in use after WAIT_S seconds.
  */
 static bool is_lost(const struct memory *before, long rounds)
 {
@@ -187,6 +200,7 @@ static bool is_lost(const struct memory *before, long rounds)
 
 /* --- a round -------------------------------------------------------------- */
 
+/* In each package, a group of events of @pmu counts @cycles cycles exactly. */
 static bool count_on(const char *pmu, uint64_t cycles)
 {
 	const char *const events[] = {
@@ -211,7 +225,8 @@ static bool count_on(const char *pmu, uint64_t cycles)
 	return ok;
 }
 
-static bool one_round(int i)
+/* Load the driver, count and unload the driver. Check counts and registers. */
+static bool load_count_unload(int i)
 {
 	static const char *const pmus[] = {
 		"hswep_cbox_0", "hswep_imc_0", "hswep_sbox_0",
@@ -236,7 +251,10 @@ static bool one_round(int i)
 static bool debug;	/* the kernel has kmemleak */
 static int rounds;
 
-/* Measured by one test, whose process compares itself, and reported by the next one */
+/*
+ * Result of the test small_machine, in shared memory, for the test memory: each test is a
+ * process, and only small_machine has the first measurement.
+ */
 static struct {
 	bool measured, lost;
 } *memory;
@@ -251,7 +269,7 @@ TEST_F(reload, full_machine)
 	machine_setup_sim(FULL);
 	ASSERT_EQ(0, sim_dirty_registers());
 	for (int i = 0; i < full; i++) {
-		ASSERT_TRUE(one_round(i));
+		ASSERT_TRUE(load_count_unload(i));
 	}
 }
 
@@ -264,14 +282,14 @@ TEST_F(reload, small_machine)
 		TH_LOG("%d rounds instead of %d: this is a debug kernel", rounds,
 		       ROUNDS);
 	for (int i = 0; i < rounds; i++) {
-		/* twice: the first measurement allocates memory */
+		/* measure twice, because the first measurement allocates memory */
 		if (i == WARM_UP - 1 || i == WARM_UP)
 			measure(&before);
 		if (i == WARM_UP) {
 			sleep(COLLECTED_S);
 			measure(&before);
 		}
-		ASSERT_TRUE(one_round(i));
+		ASSERT_TRUE(load_count_unload(i));
 		if (i % 1000 == 999)
 			TH_LOG("%d of %d rounds", i + 1, rounds);
 	}
@@ -281,7 +299,7 @@ TEST_F(reload, small_machine)
 	memory->measured = rounds > WARM_UP;
 }
 
-/* No cache has an object more for every second round of the previous test. */
+/* In the test small_machine, memory in use grew by less than one object in two rounds. */
 TEST_F(reload, memory)
 {
 	if (debug)

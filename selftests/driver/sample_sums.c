@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Samples while time passes, at perf's default limit of the sample rate: for any box type
- * and any period, however short, the sum of the samples' periods is the event's count, the
- * count is the truth, and the times of samples do not go back.
+ * Samples with the real clock, at perf's default limit of the sample rate. For any box
+ * type and any sample period, however short: the sum of the samples' periods is the
+ * event's count, the count and the frozen time are all cycles of the clock, and samples
+ * are in order of time.
  */
 #include <inttypes.h>
 
@@ -14,29 +15,32 @@
 
 enum { KHZ = 2500000, LONG_MS = 1000, DRAIN_MS = 20 };
 
-/* The largest period of a sample, and samples with another period than the event's */
+/* Largest period of a sample, and number of samples with another period than requested */
 static uint64_t largest, other_periods;
-static uint64_t asked;
+
+/* Requested sample period */
+static uint64_t requested;
 
 static void note_period(struct sampler *s, const struct sample *sample)
 {
 	(void)s;
 	if (sample->period > largest)
 		largest = sample->period;
-	other_periods += sample->period != asked;
+	other_periods += sample->period != requested;
 }
 
+/* Open a sampling event that counts each cycle. Return 0 or -errno. */
 static int open_clock(struct sampler *s, const char *pmu, const char *type,
 		      uint64_t period)
 {
 	int err = sampler_open(s, pmu, pmu_cpu(pmu, 0), period,
 			       "config=%#" PRIx64, ticks_of(type)->config);
 
-	asked = period;
+	requested = period;
 	largest = 0;
 	other_periods = 0;
 	s->each = note_period;
-	/* other periods are counted here */
+	/* accept samples with any period: note_period() counts other periods */
 	s->period = 0;
 	return err;
 }
@@ -49,8 +53,13 @@ static void drain_for(struct sampler *s, unsigned int ms)
 	}
 }
 
-FIXTURE(sums) { char pmu[PMU_NAME_MAX]; };
+FIXTURE(sums)
+{
+	char pmu[PMU_NAME_MAX];
+};
+
 FIXTURE_VARIANT(sums) { const char *type; };
+
 VARIANTS_OF_E5_TYPES(sums);
 
 FIXTURE_SETUP(sums)
@@ -69,7 +78,10 @@ static void drain(void *s)
 	sampler_drain(s);
 }
 
-/* The last period is unfinished. */
+/*
+ * Sample with a period for LONG_MS. The samples' periods add up to the count, except for
+ * the last period, which has not ended.
+ */
 static void expect_sums(struct __test_metadata *_metadata, const char *pmu,
 			const char *type, uint64_t period)
 {
@@ -91,14 +103,14 @@ static void expect_sums(struct __test_metadata *_metadata, const char *pmu,
 	       100 * share.charged, 100 * share.running);
 	EXPECT_GT(s.samples, 0);
 	EXPECT_EQ(0, s.lost);
-	/* of another CPU, or older than the sample before */
+	/* no sample of another CPU, or older than the sample before */
 	EXPECT_EQ(0, s.odd);
 	EXPECT_LE(s.weight, count);
-	/* all but the period that has begun */
+	/* the period that has not ended */
 	EXPECT_LT(rest, period);
 	EXPECT_EQ(1, share.running);
 	EXPECT_GE(share.counted + share.frozen, 0.995);
-	/* a box that is polled is never frozen for it */
+	/* overflows of a polled box do not freeze the package */
 	EXPECT_TRUE(signals(type) || share.counted >= 0.995);
 	sampler_close(&s);
 }
@@ -110,10 +122,19 @@ TEST_F(sums, are_the_count_which_is_the_truth)
 	expect_sums(_metadata, self->pmu, variant->type, 1000000);
 }
 
-/* --- fixed periods of boxes that signal ------------------------------------------ */
+/* --- fixed periods of boxes that interrupt --------------------------------------- */
 
-FIXTURE(fixed) { char pmu[PMU_NAME_MAX]; };
-FIXTURE_VARIANT(fixed) { const char *type; uint64_t period; };
+FIXTURE(fixed)
+{
+	char pmu[PMU_NAME_MAX];
+};
+
+FIXTURE_VARIANT(fixed)
+{
+	const char *type;
+	uint64_t period;
+};
+
 FIXTURE_VARIANT_ADD(fixed, ha) { .type = "ha", .period = 1000000 };
 FIXTURE_VARIANT_ADD(fixed, ha_short) { .type = "ha", .period = 50000 };
 FIXTURE_VARIANT_ADD(fixed, pcu) { .type = "pcu", .period = 1000000 };
@@ -133,7 +154,11 @@ FIXTURE_TEARDOWN(fixed)
 	expect_no_complaint(_metadata);
 }
 
-/* The overflow freezes the box: no cycle is counted before the next period. */
+/*
+ * An overflow freezes the package, so no cycle is counted before the counter is armed
+ * with the next period: each sample has the requested period, unless throttling merges
+ * periods.
+ */
 TEST_F(fixed, periods_are_as_asked_unless_throttled)
 {
 	uint64_t throttled = package_stat(0, "throttled");

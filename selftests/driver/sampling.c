@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sampling is exact: with the manual clock N = period x k increments give samples of k
- * periods, none lost and none twice, in every box type, for several counters, boxes and
- * packages that overflow in the same cycle, and with counting events beside them. Where
- * an interrupt announces overflows each period is a sample of its own, else a timer
+ * Sampling is exact. With the manual clock, N = period x k increments give samples of k
+ * periods, without a lost or a repeated sample: for every box type, for several counters,
+ * boxes and packages that overflow in the same cycle, and beside counting events. If
+ * overflows of the box interrupt, each period has a sample. Otherwise the driver's timer
  * takes one sample for all periods that have ended.
  */
 #include <inttypes.h>
@@ -24,7 +24,7 @@
 
 enum {
 	PERIOD = 7,
-	OVERFLOWS = 6300,	/* of each box type, in each of two packages */
+	OVERFLOWS = 6300,	/* for each box type, in each of two packages */
 	MAX_SAMPLERS = 64,
 };
 
@@ -32,7 +32,10 @@ _Static_assert(OVERFLOWS * 2 * 8 >= 100000, "of Haswell's 8 types that signal");
 
 MACHINE_OF_ALL_TESTS("clock=manual", "");
 
-/* Samples of exactly @periods, count @count, no unexpected record; drain the buffer. */
+/*
+ * Drain the buffer, and check that the samples have exactly @periods periods, that the
+ * count is @count, and that there is no other record.
+ */
 static bool is_exact(struct sampler *s, uint64_t periods, uint64_t count,
 		     const char *what)
 {
@@ -53,7 +56,7 @@ static bool open_sampler(struct sampler *s, const char *pmu, int pkg,
 	return check_eq(-err, 0, "%s/%s/ package %d opens", pmu, e->name, pkg);
 }
 
-/* The first box of package 0, the last one of the last package. */
+/* Find the PMU of the first box of a type for package 0, of the last box for others. */
 static bool pick_box(char *pmu, const char *type, int pkg)
 {
 	unsigned int n = 0;
@@ -66,8 +69,8 @@ static bool pick_box(char *pmu, const char *type, int pkg)
 /* --- one event ----------------------------------------------------------- */
 
 /*
- * The handler of an overflow clears its status; otherwise another CPU would handle it
- * again.
+ * Check that the handler of an overflow has cleared the box status; otherwise another CPU
+ * would handle the overflow again.
  */
 static bool no_status_left(const char *pmu, int pkg)
 {
@@ -79,6 +82,7 @@ static bool no_status_left(const char *pmu, int pkg)
 	return check_eq(status, 0, "%s: status", pmu);
 }
 
+/* Return whether this generation has a box type whose overflows interrupt. */
 static bool any_signals(void)
 {
 	char pmu[PMU_NAME_MAX];
@@ -91,7 +95,7 @@ static bool any_signals(void)
 
 static void prepare(struct __test_metadata *_metadata)
 {
-	/* here samples arrive as fast as the machine can deliver them */
+	/* samples of these tests arrive as fast as the machine can deliver them */
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 }
 
@@ -103,8 +107,13 @@ static void expect_no_pmi_where_none_signals(struct __test_metadata *_metadata)
 	}
 }
 
-FIXTURE(type) { const struct cat_event *plain, *ticks; };
+FIXTURE(type)
+{
+	const struct cat_event *plain, *ticks;
+};
+
 FIXTURE_VARIANT(type) { const char *type; };
+
 VARIANTS_OF_ALL_TYPES(type);
 
 FIXTURE_SETUP(type)
@@ -119,6 +128,7 @@ FIXTURE_TEARDOWN(type)
 	expect_no_pmi_where_none_signals(_metadata);
 }
 
+/* Each overflow of an event gives a sample, also when a period is sent in two parts. */
 static void expect_each_overflow(struct __test_metadata *_metadata,
 				 const char *type, const struct cat_event *e,
 				 int pkg)
@@ -133,7 +143,7 @@ static void expect_each_overflow(struct __test_metadata *_metadata,
 	send_traffic(pmu, pkg, e, (uint64_t)PERIOD * OVERFLOWS + 3, 1);
 	EXPECT_TRUE(is_exact(&s, OVERFLOWS, (uint64_t)PERIOD * OVERFLOWS + 3,
 			     pmu));
-	/* the remainder of a started period */
+	/* three increments of the next period have been sent: leave out the last one */
 	send_traffic(pmu, pkg, e, PERIOD - 4, 1);
 	EXPECT_TRUE(is_exact(&s, OVERFLOWS,
 			     (uint64_t)PERIOD * (OVERFLOWS + 1) - 1,
@@ -144,7 +154,10 @@ static void expect_each_overflow(struct __test_metadata *_metadata,
 	merged = package_stat(pkg, "throttled") - merged;
 	before = overflow_stat(pkg, "count") - before;
 	EXPECT_EQ(OVERFLOWS + 1, before + merged);
-	/* two overflows are one sample if the second one comes before it is delivered */
+	/*
+	 * two overflows give one sample if the second precedes the delivery of the
+	 * first
+	 */
 	EXPECT_LE(s.samples, before);
 	if (signals(type)) {
 		EXPECT_EQ(0, merged);
@@ -153,7 +166,10 @@ static void expect_each_overflow(struct __test_metadata *_metadata,
 	sampler_close(&s);
 }
 
-/* By interrupt or, for boxes without one, by the timer. */
+/*
+ * The driver finds overflows by interrupt or, for boxes that do not interrupt, by
+ * timer.
+ */
 TEST_F(type, each_overflow_gives_a_sample)
 {
 	const uint64_t want = (uint64_t)(OVERFLOWS + 1) * packages();
@@ -161,7 +177,10 @@ TEST_F(type, each_overflow_gives_a_sample)
 
 	if (!self->plain)
 		SKIP(return, "no event, or no box");
-	/* each counter is armed again at once, however slow interrupts are */
+	/*
+	 * no limit: the driver arms each counter again at once, however slow interrupts
+	 * are
+	 */
 	ASSERT_EQ(0, -driver_freeze_budget(1000));
 	for (int pkg = 0; pkg < packages(); pkg++) {
 		timer -= overflow_stat(pkg, "timer_served");
@@ -175,8 +194,8 @@ TEST_F(type, each_overflow_gives_a_sample)
 	TH_LOG("%s: %ju interrupts, %ju by the timer", self->plain->name,
 	       (uintmax_t)pmi, (uintmax_t)timer);
 	/*
-	 * The timer may come before the interrupt, but never before the overflow: the
-	 * last increment of each period yields a sample.
+	 * The timer may find some overflows before their interrupts arrive, but
+	 * interrupts must find others.
 	 */
 	if (signals(variant->type)) {
 		EXPECT_EQ(want, pmi);
@@ -187,7 +206,7 @@ TEST_F(type, each_overflow_gives_a_sample)
 	}
 }
 
-/* Increments larger than the period: one overflow, one sample of several periods. */
+/* An increment larger than the period gives one overflow: a sample of several periods. */
 TEST_F(type, steps_larger_and_smaller_than_the_period)
 {
 	static const struct {
@@ -216,7 +235,7 @@ TEST_F(type, steps_larger_and_smaller_than_the_period)
 	}
 }
 
-/* An event that grows by different amounts, in every cycle. */
+/* Return the event of a box type with the largest increments, which differ by cycle. */
 static const struct cat_event *uneven_of(const char *type)
 {
 	const struct cat_event *best = NULL;
@@ -267,9 +286,10 @@ TEST_F(type, all_increments_in_2011_cycles)
 }
 
 /*
- * A period of more than half the counter, or of nearly all of it. The driver reads only
- * 32 bits of a PCI counter if no more can have passed in the time; here cycles take no
- * time, so 32 bits are the maximum for these.
+ * Periods of more than half of a counter's range, and of nearly all of it. The driver
+ * reads only the low 32 bits of a PCI counter if the time since the last read is too
+ * short for more increments. In this test cycles take no time, so PCI counters are
+ * tested up to 32 bits.
  */
 FIXTURE_OF(long_periods, prepare(_metadata),
 	   expect_no_pmi_where_none_signals(_metadata));
@@ -277,12 +297,12 @@ FIXTURE_OF(long_periods, prepare(_metadata),
 FIXTURE_VARIANT(long_periods)
 {
 	const char *type;
-	unsigned int bits;	/* 0: of the generation's narrow counters */
+	unsigned int bits;	/* width; 0: that of the generation's narrow counters */
 };
 
 VARIANT_OF_TYPE(long_periods, cbox);
 
-/* its clock has a fixed counter, which is not narrow */
+/* the UBox's clock has a fixed counter, which is not narrow */
 FIXTURE_VARIANT_ADD(long_periods, ubox) { .type = "ubox", .bits = 48 };
 FIXTURE_VARIANT_ADD(long_periods, pcu) { .type = "pcu", .bits = 48 };
 FIXTURE_VARIANT_ADD(long_periods, imc) { .type = "imc", .bits = 32 };
@@ -290,15 +310,15 @@ FIXTURE_VARIANT_ADD(long_periods, qpi) { .type = "qpi", .bits = 32 };
 FIXTURE_VARIANT_ADD(long_periods, fsb) { .type = "fsb", .bits = 32 };
 
 /*
- * A counter of 44 bits or more does not count that far in a test's time, so the test
- * checks its start value.
+ * A counter of 44 bits or more does not reach its end within a test. For these the test
+ * checks the value from which the counter starts.
  */
 TEST_F(long_periods, end_in_the_right_cycle)
 {
 	unsigned int bits = variant->bits ? variant->bits : generation()->narrow;
 	const struct cat_event *e = ticks_of(variant->type);
 	const uint64_t most = (1ULL << bits) - 1;
-	/* a longer period takes several overflows */
+	/* a period of more than @most takes several overflows */
 	const uint64_t periods[] = { (1ULL << (bits - 1)) + 5, most, most + 5,
 				     INT64_MAX };
 	char pmu[PMU_NAME_MAX];
@@ -312,7 +332,8 @@ TEST_F(long_periods, end_in_the_right_cycle)
 		if (bits > 32) {
 			if (signals(variant->type))
 				EXPECT_TRUE(counter_is_set(pmu, most + 1 -
-					    (periods[i] < most ? periods[i] : most)));
+							   (periods[i] < most ?
+							    periods[i] : most)));
 			sampler_close(&s);
 			continue;
 		}
@@ -340,6 +361,7 @@ FIXTURE(control)
 };
 
 FIXTURE_VARIANT(control) { const char *type; };
+
 VARIANT_OF_TYPE(control, ha);
 VARIANT_OF_TYPE(control, imc);
 VARIANT_OF_TYPE(control, ubox);
@@ -365,7 +387,10 @@ FIXTURE_TEARDOWN(control)
 	expect_no_pmi_where_none_signals(_metadata);
 }
 
-/* A pause takes nothing from the period, and a new period is used from the ioctl on. */
+/*
+ * A disabled event keeps the remainder of its period. A new period is in effect from the
+ * ioctl on. A limit of samples (PERF_EVENT_IOC_REFRESH) disables the event.
+ */
 TEST_F(control, pause_new_period_and_limit)
 {
 	struct sampler *s = &self->s;
@@ -396,7 +421,7 @@ TEST_F(control, pause_new_period_and_limit)
 	sampler_disable(s);
 	if (!signals(variant->type))
 		return;
-	/* perf disables the event at the last of them */
+	/* perf disables the event after three samples */
 	ASSERT_EQ(0, ioctl(s->fd, PERF_EVENT_IOC_REFRESH, 3));
 	for (int i = 0; i < 5; i++) {
 		sim_advance(30);
@@ -421,7 +446,7 @@ static bool add_sampler(const char *pmu, int pkg, uint64_t period,
 	return true;
 }
 
-/* All samples after @cycles cycles in which each event counted each cycle */
+/* Check that each sampler has counted @cycles cycles and has all their samples. */
 static bool all_exact(uint64_t cycles)
 {
 	bool ok = n_samplers > 0;
@@ -453,8 +478,9 @@ static void close_all(void)
 TEST_F(type, several_in_one_box)
 {
 	static const uint64_t periods[2][4] = {
-		/* always in the same cycle, and in different cycles */
-		{ 100, 100, 100, 100 }, { 60, 90, 150, 100 },
+		/* overflows always in the same cycle, and in different cycles */
+		{ 100, 100, 100, 100 },
+		{ 60, 90, 150, 100 },
 	};
 	const struct cat_event *e = self->ticks;
 	char pmu[PMU_NAME_MAX];
@@ -537,7 +563,7 @@ TEST_F(type, counters_beside_it_lose_nothing)
 	if (!e || !pick_box(pmu, variant->type, 0))
 		SKIP(return, "no event, or no box");
 	ASSERT_TRUE(open_sampler(&s, pmu, 0, 1000, e));
-	/* the same event in the same box, if it has two counters for it */
+	/* the same event in the same box, unless only a fixed counter has the event */
 	if (!e->fixed)
 		fd[n++] = event_open(pmu, pmu_cpu(pmu, 0), "config=%#" PRIx64,
 				     e->config);
