@@ -348,7 +348,7 @@ static unsigned int events_without_sample(void)
 /* One user counts, the other user samples another CPU. */
 TEST_F(users, count_and_sample_in_equal_shares)
 {
-	enum { EVERY = 10000000 };	/* the uncore clock has 100 million cycles a second */
+	enum { EVERY = 10000000 };	/* the clock has 100 million cycles a second */
 	int perf_cpu = pmu_cpu(shared[0].pmu, 0);
 	int other = pmu_other_cpu(shared[0].pmu, 0);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sampling events that open must refuse, with the error; attributes that it must
- * accept; and a storm of overflows, which must stop neither the machine nor the
- * counting: perf throttles, and nothing stays frozen.
+ * Sampling events that the driver must refuse, with the error; attributes that the driver
+ * must accept; and storms of overflows. In a storm perf throttles the events: programs
+ * continue, counts are complete, and no package stays frozen.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,8 +27,9 @@ MACHINE_OF_ALL_TESTS("clock=manual", "");
 /* --- refusals ------------------------------------------------------------ */
 
 /*
- * Without a register write. The driver may still be watching for late overflows of an
- * earlier event, for 2 s; so one attempt without a write is enough.
+ * Check that open fails with @error and writes no register. For 2 s after an earlier
+ * event the driver may still write registers because of late overflows, so one of three
+ * attempts without a write is enough.
  */
 static bool refused(const struct perf_event_attr *attr, int cpu, int error,
 		    const char *what)
@@ -65,10 +66,11 @@ FIXTURE(refusals)
 	char pmu[PMU_NAME_MAX];
 	bool there;
 	int cpu;
-	struct perf_event_attr base;	/* not a defined event */
+	struct perf_event_attr base;	/* without an event: tests set config */
 };
 
 FIXTURE_VARIANT(refusals) { const char *type; };
+
 VARIANTS_OF_ALL_TYPES(refusals);
 
 FIXTURE_SETUP(refusals)
@@ -85,7 +87,7 @@ FIXTURE_SETUP(refusals)
 
 FIXTURE_TEARDOWN(refusals) { }
 
-/* perf's longest period stands for "never" in some tools. */
+/* Some tools use perf's longest period as "never". */
 TEST_F(refusals, periods_longer_than_the_counter_are_accepted)
 {
 	const struct cat_event *e = ticks_of(variant->type);
@@ -136,7 +138,10 @@ TEST_F(refusals, frequency_of_0)
 	EXPECT_TRUE(refused(&attr, self->cpu, EINVAL, "a frequency of 0"));
 }
 
-/* Attributes that only a core PMU supports, and some that hang some kernels */
+/*
+ * Sample fields that only a core PMU can fill in. Some kernels hang if another PMU
+ * accepts some of these fields.
+ */
 TEST_F(refusals, samples_with_what_only_a_core_knows)
 {
 	static const struct {
@@ -220,7 +225,7 @@ TEST_F(free_running, counters_can_be_read_not_sampled)
 	EXPECT_GT(tried, 0);
 }
 
-/* --- what is accepted ------------------------------------------------------ */
+/* --- accepted attributes --------------------------------------------------- */
 
 FIXTURE(accepted)
 {
@@ -229,12 +234,15 @@ FIXTURE(accepted)
 };
 
 FIXTURE_VARIANT(accepted) { const char *type; };
+
 VARIANT_OF_TYPE(accepted, ha);
 VARIANT_OF_TYPE(accepted, cbox);
 
 FIXTURE_SETUP(accepted)
 {
-	/* large samples take long on an emulated CPU: none may be throttled */
+	/*
+	 * large samples take long on an emulated CPU: perf must not throttle the events
+	 */
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	self->event = plain_of(variant->type);
 	if (!pmu_name(self->pmu, variant->type, 0))
@@ -243,7 +251,10 @@ FIXTURE_SETUP(accepted)
 
 FIXTURE_TEARDOWN(accepted) { }
 
-/* An ioctl cannot set a period that open refuses; a valid one is used from then on. */
+/*
+ * An ioctl cannot set a period that open refuses. A valid period is in effect from the
+ * ioctl on.
+ */
 TEST_F(accepted, new_period_by_ioctl)
 {
 	static const uint64_t bad[] = { 0, 1ULL << 63, UINT64_MAX };
@@ -276,7 +287,7 @@ TEST_F(accepted, new_period_by_ioctl)
 	sampler_close(&s);
 }
 
-/* A sample with every field that can be had of the interrupted program */
+/* Samples may have every field that describes the interrupted program. */
 TEST_F(accepted, registers_stacks_call_chains_and_counts)
 {
 	const struct cat_event *e = self->event;
@@ -308,8 +319,8 @@ TEST_F(accepted, registers_stacks_call_chains_and_counts)
 }
 
 /*
- * The driver reports the cost of a sample to perf, which lowers its limit when it is
- * high.
+ * The driver reports the time that a sample takes to perf. If the samples take too much
+ * time, perf lowers its limit of the sample rate.
  */
 TEST_F(accepted, cost_of_samples_is_told_to_perf)
 {
@@ -320,7 +331,10 @@ TEST_F(accepted, cost_of_samples_is_told_to_perf)
 
 	if (!self->event)
 		SKIP(return, "no event, or no box");
-	/* this rate in that part of the time: 100 ns each, which no sample takes */
+	/*
+	 * 100,000 samples a second in 1 % of the time: 100 ns each, less than any
+	 * sample takes
+	 */
 	ASSERT_EQ(0, -file_write("/proc/sys/kernel/perf_cpu_time_max_percent", "1"));
 	ASSERT_EQ(0, -file_write("/proc/sys/kernel/perf_event_max_sample_rate",
 				 "100000"));
@@ -352,7 +366,10 @@ FIXTURE_TEARDOWN(narrow)
 	EXPECT_TRUE(machine_leave());
 }
 
-/* Counters that have 44 or 48 bits by public sources */
+/*
+ * Public sources give some counters 44 bits or 48. The driver must use the width that it
+ * has found out, here 44 bits: a sample period of 2^44 needs two overflows then.
+ */
 TEST_F(narrow, width_that_counts_is_the_one_that_was_found)
 {
 	unsigned int tried = 0;
@@ -386,6 +403,7 @@ TEST_F(narrow, width_that_counts_is_the_one_that_was_found)
 
 enum { STORM_RATE = 1000, STORM_MS = 2000 };
 
+/* A thread that does work on a CPU, to see whether programs continue in a storm */
 struct runner {
 	pthread_t thread;
 	int cpu;
@@ -406,7 +424,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Return whether time passes in every package, without a sampling event. */
+/* Without a sampling event, check that all boxes count and that no package is frozen. */
 static bool nothing_frozen(void)
 {
 	uint64_t frozen = sim_stat("frozen_ns");
@@ -433,7 +451,7 @@ static bool nothing_frozen(void)
 	return ok & check_eq(sim_stat("frozen_ns"), frozen, "frozen_ns at rest");
 }
 
-/* Samples, by the driver's accounts. */
+/* Number of samples, by the driver's statistics */
 static uint64_t samples_taken(void)
 {
 	uint64_t count = 0;
@@ -443,7 +461,7 @@ static uint64_t samples_taken(void)
 	return count;
 }
 
-/* Periods that ended without a sample of their own. */
+/* Number of periods that ended without a separate sample, by the driver's statistics */
 static uint64_t periods_merged(void)
 {
 	uint64_t count = 0;
@@ -453,7 +471,10 @@ static uint64_t periods_merged(void)
 	return count;
 }
 
-/* Ask for a sample of each cycle, for @n box types in all packages. */
+/*
+ * Open events that sample each cycle (a period of 1) in a box of @n types, in at most two
+ * packages. Return the number of events.
+ */
 static unsigned int open_storm(struct sampler *s, const char *const *types,
 			       unsigned int n)
 {
@@ -473,9 +494,10 @@ static unsigned int open_storm(struct sampler *s, const char *const *types,
 }
 
 /*
- * Return the largest number of samples of an event that perf allows at @rate a second:
- * in each tick its part of the rate, rounded up, and the one that throttles. perf's
- * tick is the scheduler's; on an @idle CPU the driver calls it at the same rate.
+ * Return the largest number of samples of an event that perf allows in @ns at a limit of
+ * @rate a second. In each tick of the scheduler perf allows the tick's part of the rate,
+ * rounded up, and the sample at which perf throttles the event. On an @idle CPU the driver
+ * calls perf at the rate of the tick, too.
  */
 static uint64_t most_samples(unsigned int rate, uint64_t ns, bool idle)
 {
@@ -483,7 +505,7 @@ static uint64_t most_samples(unsigned int rate, uint64_t ns, bool idle)
 	uint64_t tick, hz;
 	struct timespec t;
 
-	/* the unit of this clock */
+	/* the resolution of this clock is the tick */
 	clock_getres(CLOCK_MONOTONIC_COARSE, &t);
 	tick = t.tv_sec * second + t.tv_nsec;
 	hz = second / tick;
@@ -494,11 +516,11 @@ FIXTURE(throttled) {};
 
 FIXTURE_VARIANT(throttled)
 {
-	bool busy;		/* the CPU: perf unthrottles in its tick */
+	bool busy;		/* a program runs: perf unthrottles in the tick */
 };
 
 FIXTURE_VARIANT_ADD(throttled, on_a_busy_cpu) { .busy = true };
-FIXTURE_VARIANT_ADD(throttled, on_an_idle_cpu) {  };
+FIXTURE_VARIANT_ADD(throttled, on_an_idle_cpu) { };
 
 FIXTURE_SETUP(throttled)
 {
@@ -513,14 +535,19 @@ FIXTURE_TEARDOWN(throttled)
 }
 
 /*
- * An event that perf throttles takes no samples, so the driver does not have the counter
- * overflow. Otherwise each overflow would interrupt a CPU that has no time left for
- * programs, nor for the tick in which perf ends the throttling. The sample that is due
- * then comes after that tick, though nothing overflows any more.
+ * An event that perf throttles takes no samples, so the driver does not let its counter
+ * overflow. Otherwise each overflow would interrupt a CPU that then has no time for
+ * programs, nor for the tick in which perf ends the throttling. A sample that is due is
+ * taken after that tick, without another overflow.
  */
 TEST_F(throttled, event_does_not_interrupt)
 {
-	enum { PERIOD = 100, OVERFLOWS = 500, TAKEN_AT_ONCE = OVERFLOWS / 4, ROUNDS = 40 };
+	enum {
+		PERIOD = 100,
+		OVERFLOWS = 500,
+		TAKEN_AT_ONCE = OVERFLOWS / 4,
+		ROUNDS = 40,
+	};
 	const struct cat_event *e = plain_of("ha");
 	uint64_t sent, pmi = sim_stat("pmi");
 	char pmu[PMU_NAME_MAX];
@@ -546,7 +573,7 @@ TEST_F(throttled, event_does_not_interrupt)
 	EXPECT_LT(pmi, ROUNDS * TAKEN_AT_ONCE);
 	sleep_ms(100);
 	EXPECT_TRUE(sampler_clean(&s, pmu));
-	/* its overflows interrupt again */
+	/* perf has ended the throttling: the next overflow interrupts again */
 	pmi = sim_stat("pmi");
 	send_traffic(pmu, 0, e, PERIOD, 1);
 	sent = ROUNDS * OVERFLOWS + 1;
@@ -561,15 +588,15 @@ FIXTURE(storm) {};
 
 FIXTURE_VARIANT(storm)
 {
-	const char *type;	/* NULL: all at once */
+	const char *type;	/* NULL: all box types at the same time */
 	const char *params;
 };
 
 FIXTURE_VARIANT_ADD(storm, pcu) { .type = "pcu" };
 FIXTURE_VARIANT_ADD(storm, imc) { .type = "imc" };
 FIXTURE_VARIANT_ADD(storm, cbox) { .type = "cbox" };
-FIXTURE_VARIANT_ADD(storm, all) {  };
-/* only perf's throttling leaves time to programs */
+FIXTURE_VARIANT_ADD(storm, all) { };
+/* without a freeze budget, only perf's throttling leaves time for programs */
 FIXTURE_VARIANT_ADD(storm, all_without_limit) { .params = "freeze_budget=1000" };
 
 FIXTURE_SETUP(storm)
@@ -584,8 +611,9 @@ FIXTURE_TEARDOWN(storm)
 }
 
 /*
- * Programs keep running. perf throttles, or the driver does when the freeze budget is
- * used up. Each THROTTLE has an UNTHROTTLE, and nothing stays frozen.
+ * Programs continue in a storm, because perf throttles the events, or the driver merges
+ * periods when the freeze budget is used up. Each THROTTLE record has an UNTHROTTLE
+ * record, all counts have samples, and no package stays frozen.
  */
 TEST_F(storm, is_throttled_and_ends)
 {
@@ -620,14 +648,17 @@ TEST_F(storm, is_throttled_and_ends)
 		sampler_drain(&s[i]);
 		samples += s[i].samples + s[i].lost;
 		throttled += s[i].throttled;
-		/* the last event may have been stopped while it was throttled */
+		/* an event may have been disabled while it was throttled */
 		EXPECT_TRUE(s[i].lost || s[i].throttled - s[i].unthrottled <= 1) {
 			TH_LOG("event %u: %ju times throttled, %ju unthrottled", i,
 			       (uintmax_t)s[i].throttled,
 			       (uintmax_t)s[i].unthrottled);
 		}
 		counted += event_count(s[i].fd);
-		/* no count is without a sample, also while perf throttles the event */
+		/*
+		 * samples account for the whole count, also while perf throttles the
+		 * event
+		 */
 		EXPECT_TRUE(s[i].lost || s[i].weight == event_count(s[i].fd)) {
 			TH_LOG("event %u: samples of %ju counts, counted %ju", i,
 			       (uintmax_t)s[i].weight,
@@ -646,7 +677,7 @@ TEST_F(storm, is_throttled_and_ends)
 	}
 	TH_LOG("%ju samples of at most %ju, %ju times throttled",
 	       (uintmax_t)samples, (uintmax_t)most, (uintmax_t)throttled);
-	/* of one count each, or of more */
+	/* each sample is of one count or more */
 	EXPECT_LE(ended, counted);
 	EXPECT_GT(samples, 0);
 	EXPECT_LE(samples, ended);

@@ -2,8 +2,8 @@
 /*
  * Overflows under faults: interrupts that are lost or sent to the wrong CPU, status
  * bits that do not clear, events that are closed and CPUs that go offline while an
- * interrupt is pending, and unloading after a storm. No sample is lost, nothing stays
- * frozen, and later counts are right.
+ * interrupt is pending, and unloading after a storm. Samples must not be lost, no
+ * package may stay frozen, and later counts must be exact.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,10 @@ static bool open_sampler(struct sampler *s, const char *pmu, int cpu,
 	return check_eq(-err, 0, "%s/%s/ opens on CPU %d", pmu, e->name, cpu);
 }
 
-/* With the manual clock: all boxes of a package count, and can sample. */
+/*
+ * After a fault, with the manual clock: check that a box of each type counts exactly in
+ * package @pkg, and that iMC and UBox sample exactly.
+ */
 static bool unharmed(int pkg)
 {
 	int fd[BOX_TYPES];
@@ -61,14 +64,14 @@ static bool unharmed(int pkg)
 
 /* --- a package that is frozen by an overflow ------------------------------- */
 
-/* the package freezes at once; its global status shows the overflow only later */
+/* The package freezes at once, but its global status shows the overflow later. */
 FIXTURE_OF(frozen, load(_metadata, "clock=manual status_delay=1000"),
 	   expect_no_complaint(_metadata));
 
 /*
- * The second event makes perf take off the first one, the package's only one, and put
- * it back. That must not look as if the package were idle, or the next box that starts
- * would unfreeze it.
+ * When the second event is opened, perf removes the first event, the only event of the
+ * package, from its counter and adds the event again. The driver must not take the
+ * package for idle then, or the next box that starts would unfreeze the package.
  */
 TEST_F(frozen, package_remains_frozen_when_another_box_starts)
 {
@@ -92,7 +95,7 @@ TEST_F(frozen, package_remains_frozen_when_another_box_starts)
 	EXPECT_EQ(PERIOD, event_count(beside));
 	EXPECT_EQ(0, event_count(imc));
 
-	/* handled, and counting again */
+	/* after the delay the overflow is handled, and the package counts again */
 	sim_advance(STATUS_DELAY);
 	EXPECT_EQ(1, sampler_settle(&s, 1));
 	EXPECT_EQ(event_count(beside), event_count(s.fd));
@@ -108,44 +111,55 @@ FIXTURE_OF(box_fault, load(_metadata, "clock=manual"),
 
 FIXTURE_VARIANT(box_fault)
 {
-	const char *fault;	/* no interrupt, or status that does not clear */
+	const char *fault;	/* no interrupt, or a status that does not clear */
 	const char *type;
-	bool by_timer;
+	bool by_timer;		/* the timer must find the overflows */
 };
 
 FIXTURE_VARIANT_ADD(box_fault, no_pmi_ha)
 {
-	.fault = "no_pmi", .type = "ha", .by_timer = true,
+	.fault = "no_pmi",
+	.type = "ha",
+	.by_timer = true,
 };
 
 FIXTURE_VARIANT_ADD(box_fault, no_pmi_pcu)
 {
-	.fault = "no_pmi", .type = "pcu", .by_timer = true,
+	.fault = "no_pmi",
+	.type = "pcu",
+	.by_timer = true,
 };
 
 FIXTURE_VARIANT_ADD(box_fault, no_pmi_ubox)
 {
-	.fault = "no_pmi", .type = "ubox", .by_timer = true,
+	.fault = "no_pmi",
+	.type = "ubox",
+	.by_timer = true,
 };
 
 FIXTURE_VARIANT_ADD(box_fault, stuck_status_imc)
 {
-	.fault = "stuck_status", .type = "imc",
+	.fault = "stuck_status",
+	.type = "imc",
 };
 
 FIXTURE_VARIANT_ADD(box_fault, stuck_status_pcu)
 {
-	.fault = "stuck_status", .type = "pcu",
+	.fault = "stuck_status",
+	.type = "pcu",
 };
 
 FIXTURE_VARIANT_ADD(box_fault, stuck_status_ubox)
 {
-	.fault = "stuck_status", .type = "ubox",
+	.fault = "stuck_status",
+	.type = "ubox",
 };
 
 FIXTURE_VARIANT_ADD(box_fault, stuck_status_cbox)
 {
-	.fault = "stuck_status", .type = "cbox", .by_timer = true,
+	.fault = "stuck_status",
+	.type = "cbox",
+	.by_timer = true,
 };
 
 TEST_F(box_fault, costs_no_sample_and_nothing_remains_of_it)
@@ -182,12 +196,13 @@ TEST_F(wrong_cpu, pmis_are_carried_over_and_leave_nothing)
 
 /* --- traffic that continues ----------------------------------------------- */
 
+/* A thread that sends transactions to a box until @stop */
 struct stream {
 	pthread_t thread;
 	char pmu[PMU_NAME_MAX];
 	int pkg;
 	const struct cat_event *event;
-	unsigned int pause_us;	/* where samples have to fit into a ring */
+	unsigned int pause_us;	/* pause that keeps a sampler's ring from getting full */
 	atomic_bool stop;
 };
 
@@ -227,8 +242,11 @@ static void stop_stream(struct stream *s)
 
 FIXTURE(away) {};
 
-/* Time for which the CPU is stopped, and duration of a register access */
-FIXTURE_VARIANT(away) { const char *status_us, *pci_us; };
+FIXTURE_VARIANT(away)
+{
+	const char *status_us;	/* time for which the CPU is stopped at a status read */
+	const char *pci_us;	/* duration of a PCI register access */
+};
 
 #define AWAY(status, pci)						\
 	FIXTURE_VARIANT_ADD(away, for_##status##_us_and_##pci) {	\
@@ -251,9 +269,9 @@ FIXTURE_TEARDOWN(away)
 }
 
 /*
- * The timer's CPU sees an overflow, another CPU handles it, and the next overflow
- * arrives before the first CPU continues. The first CPU must not unfreeze the package
- * before that overflow is handled.
+ * The timer's CPU reads the status of an overflow and is stopped. Another CPU handles the
+ * overflow, and the next overflow arrives before the timer's CPU continues. That CPU must
+ * not unfreeze the package before the next overflow is handled.
  */
 TEST_F(away, what_a_cpu_saw_before_it_went_loses_nothing)
 {
@@ -294,10 +312,11 @@ FIXTURE_OF(clear_status, load(_metadata, "clock=manual"), {
 });
 
 /*
- * The timer sees no overflow, and an overflow freezes the package before the timer's CPU
- * continues. The timer unfreezes a package every two seconds, in case another program
- * froze it; it must leave this overflow to the interrupt. Otherwise the counter continues,
- * and the periods that end before the interrupt are one sample.
+ * Every two seconds the driver's timer unfreezes the package, in case another program
+ * has frozen it. Here the timer reads a status without an overflow, and its CPU is
+ * stopped; then an overflow freezes the package. The timer must leave this overflow to
+ * the interrupt. Otherwise the counter continues, and the periods that end before the
+ * interrupt become one sample.
  */
 TEST_F(clear_status, of_the_timer_unfreezes_no_overflow)
 {
@@ -309,7 +328,7 @@ TEST_F(clear_status, of_the_timer_unfreezes_no_overflow)
 	if (package_cpu(0, 1) < 0)
 		SKIP(return, "needs two CPUs in a package");
 	ASSERT_TRUE(pmu_name(pmu, "imc", 0));
-	/* cycles of the manual clock pass on this CPU, while the timer's is stopped */
+	/* this CPU advances the manual clock while the timer's CPU is stopped */
 	cpu_pin(package_cpu(0, 1));
 	ASSERT_EQ(0, -driver_freeze_budget(1000));
 	merged = package_stat(0, "throttled");
@@ -326,7 +345,7 @@ TEST_F(clear_status, of_the_timer_unfreezes_no_overflow)
 	sampler_close(&s);
 }
 
-/* Return whether less than a period of @count has no sample. */
+/* Return whether the samples account for @count, except for less than a period. */
 static bool has_all(const struct sampler *s, uint64_t count)
 {
 	return s->weight <= count && count - s->weight < s->period;
@@ -348,7 +367,7 @@ FIXTURE_VARIANT_ADD(deleted, pcu) { .type = "pcu", .rounds = 150 };
 FIXTURE_VARIANT_ADD(deleted, ubox) { .type = "ubox", .rounds = 150 };
 FIXTURE_VARIANT_ADD(deleted, sbox) { .type = "sbox", .rounds = 60 };
 
-/* Close events with interrupts pending; every other one is disabled first. */
+/* Close events with interrupts pending. Every second event is disabled first. */
 TEST_F(deleted, events_lose_no_sample_and_nothing_remains_of_them)
 {
 	struct stream stream = { 0 };
@@ -385,14 +404,16 @@ TEST_F(deleted, events_lose_no_sample_and_nothing_remains_of_them)
 
 FIXTURE_OF(offline, load(_metadata, "clock=manual"),
 	   expect_no_complaint(_metadata));
+
 FIXTURE_VARIANT(offline) { const char *type; };
+
 VARIANT_OF_TYPE(offline, imc);
 VARIANT_OF_TYPE(offline, pcu);
 VARIANT_OF_TYPE(offline, cbox);
 
 /*
- * All samples of a CPU that stayed online; a CPU that went offline may lack the last
- * one.
+ * Check the samples of an event, and close the event. If its CPU has @stayed online, all
+ * samples must be there; otherwise the last sample may be missing.
  */
 static void expect_samples(struct __test_metadata *_metadata, struct sampler *s,
 			   bool stayed)
@@ -417,7 +438,7 @@ static void expect_samples(struct __test_metadata *_metadata, struct sampler *s,
 TEST_F(offline, cpus_leave_with_interrupts_on_their_way)
 {
 	int pkg = packages() - 1, cpu[2];
-	/* offlining a CPU may take long */
+	/* taking a CPU offline may take long: do not fill the rings meanwhile */
 	struct stream stream = { .pause_us = 100 };
 	struct sampler s[2];
 
@@ -430,7 +451,7 @@ TEST_F(offline, cpus_leave_with_interrupts_on_their_way)
 		for (int j = 0; j < 2; j++)
 			ASSERT_TRUE(open_sampler(&s[j], stream.pmu, cpu[j], 2,
 						 stream.event));
-		/* the first event is the driver's event, or has one beside it */
+		/* each event may join a counter that the other event uses already */
 		s[0].shares = true;
 		s[1].shares = true;
 		sleep_ms(20);
@@ -456,7 +477,7 @@ TEST_F(offline, cpus_leave_with_interrupts_on_their_way)
 FIXTURE_OF(storm, load(_metadata, "clock=real"),
 	   expect_no_complaint(_metadata));
 
-/* Let real time pass in every box. */
+/* Check that a box of each type counts in every package, with the real clock. */
 static void expect_all_running(struct __test_metadata *_metadata)
 {
 	struct event_reading r;

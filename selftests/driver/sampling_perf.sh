@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Stock "perf record" on the driver: periods, -F, several events, program names in perf
-# report and perf script, the tracepoint. Sampling by the software clock and by the NMI
-# watchdog continues undisturbed beside it.
+# report and perf script, and the driver's tracepoint. Sampling by the software clock and
+# the NMI watchdog continue beside uncore sampling.
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$here/../lib/shell/tap.sh"
@@ -25,18 +25,19 @@ clean()
 }
 trap clean EXIT
 
-# load PARAMETERS...: load both modules again, the simulator with these parameters. Each
-# period must give a sample, however long an emulated machine is frozen for it.
+# load PARAMETERS...: load both modules again, the simulator with these parameters. The
+# freeze budget is unlimited, so that each period gives a sample, although an emulated
+# machine stays frozen for long at an overflow.
 load()
 {
 	load_sim "$@" packages="$sockets"
 	load_driver events=common freeze_budget=1000
 }
 
-# Exclude the fields that take perf most time under emulation.
+# Options of perf record that avoid its slowest work under emulation
 quick=(-q --no-buildid --no-buildid-cache --no-bpf-event)
 
-# record ARGUMENTS...: perf record into $work/data, on a CPU without spinners
+# record ARGUMENTS...: run perf record on a CPU without spinners, into $work/data
 record()
 {
 	taskset -c "$others" perf record "${quick[@]}" -o "$work/data" "$@" 2> "$work/err" ||
@@ -49,7 +50,7 @@ script()
 	perf script -i "$work/data" -F "$1" 2> /dev/null
 }
 
-# most PERCENT PATTERN: do PERCENT of the lines on standard input match?
+# most PERCENT PATTERN: succeed if PERCENT of the lines on standard input match
 most()
 {
 	awk -v percent="$1" -v pattern="$2" '
@@ -58,9 +59,9 @@ most()
 		END { exit !(all && match_ * 100 >= all * percent) }'
 }
 
-# truthful: is each sample of the task that the scheduler's events show? The input has
-# the fields tid, cpu, event and trace, with all context switches. A sample before a
-# CPU's first switch belongs to the task that this switch ends.
+# truthful: succeed if each sample is of the task that ran on its CPU by the scheduler's
+# events. The input has the fields tid, cpu, event and trace, with all context switches.
+# A sample before a CPU's first switch belongs to the task that this switch ends.
 truthful()
 {
 	awk '
@@ -88,7 +89,7 @@ truthful()
 		}'
 }
 
-# unclaimed: number of NMIs so far that no handler claimed
+# unclaimed: print the number of NMIs that no handler has claimed
 unclaimed()
 {
 	dmesg | grep -c 'NMI received for unknown reason'
@@ -96,7 +97,7 @@ unclaimed()
 
 load clock=real uclk_khz=400000
 
-# A program with a separate name on each CPU on which perf opens uncore events.
+# Run a program of the name "spinner" on each CPU on which perf opens uncore events.
 IFS=, read -ra cpus < /sys/bus/event_source/devices/hswep_ha_0/cpumask
 others=$(seq 0 $(($(nproc --all) - 1)) |
 	grep -vxF "$(printf '%s\n' "${cpus[@]}")" | paste -sd,)
@@ -107,8 +108,8 @@ for cpu in "${cpus[@]}"; do
 done
 sleep 0.5
 
-# Four boxes of each package, one of which is polled; and every context switch, since -c
-# sets the period of the tracepoint as well.
+# Sample four boxes of each package, of which the CBo is polled, and record every context
+# switch: -c 1 is the period of the tracepoint.
 events=()
 for pmu in ha_0 imc_0 pcu cbox_0; do
 	events+=(-e "hswep_$pmu/clockticks,period=4000000/")
@@ -124,8 +125,9 @@ done
 judgement=$(script tid,cpu,event,trace | truthful)
 tap_ok $? 'perf script: samples are of the program that ran there' ||
 	tap_diag "$judgement"$'\n'"$(sort "$work/out" | uniq -c)"
-# A sample that waited for a thread would name that thread, and the scheduler's events
-# would agree.
+# If the delivery of a sample waited for a thread, the sample would name that thread, and
+# the scheduler's events would agree. So each box must have samples of the program on each
+# CPU.
 missing=
 for pmu in ha_0 imc_0 pcu cbox_0; do
 	for i in "${!cpus[@]}"; do
@@ -151,7 +153,7 @@ kill "${spinners[@]}"
 wait "${spinners[@]}" 2> /dev/null
 spinners=()
 
-# The software clock alone, and then beside uncore sampling.
+# Sample by the software clock alone, and then beside uncore sampling.
 record -a -e cpu-clock -F 200 -- sleep 2
 alone=$(script cpu | wc -l)
 record -a -e cpu-clock -F 200 -- \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sampling while cycles follow real time: a stopped event has had exactly count /
- * period samples, frequency mode finds its period, counting events beside it lose only
- * the frozen time, and call chains have existing stacks.
+ * Sampling with the real clock. A disabled event has exactly count / period samples,
+ * frequency mode finds the period, counting events beside a sampling event lose only the
+ * frozen time, and call chains are of valid stacks.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,9 +25,9 @@
 MACHINE_OF_ALL_TESTS("clock=real uclk_khz=400000", "freeze_budget=1000");
 
 enum {
-	UCLK_KHZ = 400000,	/* the same: slow, as emulated CPUs are */
+	UCLK_KHZ = 400000,	/* as uclk_khz above: slow, as emulated CPUs are */
 	MAX_SAMPLERS = 2 * BOX_TYPES,
-	BESIDE = 6,
+	BESIDE = 6,		/* counting events beside a sampling event */
 };
 
 static bool last_box(char *pmu, const char *type)
@@ -39,9 +39,9 @@ static bool last_box(char *pmu, const char *type)
 	return n && pmu_name(pmu, type, n - 1);
 }
 
-/* --- stopped events ------------------------------------------------------ */
+/* --- disabled events ----------------------------------------------------- */
 
-/* It is disabled: all samples of its count have arrived, or will. */
+/* Check that a disabled event has all samples of its count, after a wait if need be. */
 static bool all_there(struct sampler *s, const char *what)
 {
 	uint64_t count = event_count(s->fd), want = count / s->period;
@@ -60,7 +60,7 @@ static void prepare(struct __test_metadata *_metadata)
 
 FIXTURE_OF(stopped, prepare(_metadata), expect_no_complaint(_metadata));
 
-/* All box types of all packages together, for a while. */
+/* A box of each type samples at the same time, in at most two packages. */
 TEST_F(stopped, all_box_types_at_once_have_all_samples)
 {
 	struct sampler s[MAX_SAMPLERS];
@@ -93,10 +93,12 @@ TEST_F(stopped, all_box_types_at_once_have_all_samples)
 }
 
 FIXTURE_OF(on_and_off, prepare(_metadata), expect_no_complaint(_metadata));
+
 FIXTURE_VARIANT(on_and_off) { const char *type; };
+
 VARIANTS_OF_E5_TYPES(on_and_off);
 
-/* Stopped and started often, so that overflows are often pending. */
+/* Disable and enable the event often, so that overflows are often pending. */
 TEST_F(on_and_off, has_all_samples)
 {
 	enum { ROUNDS = 100 };
@@ -149,7 +151,7 @@ FIXTURE_VARIANT(frequency)
 {
 	const char *type;
 	unsigned int hz;
-	bool busy;		/* keep the CPU busy, or let it idle mostly, without a tick */
+	bool busy;		/* keep the CPU busy, or mostly idle without a tick */
 };
 
 FIXTURE_VARIANT_ADD(frequency, ha_on_idle_cpu) { .type = "ha", .hz = 200 };
@@ -168,8 +170,8 @@ FIXTURE_VARIANT_ADD(frequency, cbox_on_busy_cpu)
 };
 
 /*
- * The first half second is for finding the period. A busy host takes time from the
- * machine, in which it does not sample: one of ten intervals must have the frequency.
+ * perf has half a second to find the period. A busy host may stop the machine, which then
+ * takes too few samples: it is enough that one of ten intervals has the frequency.
  */
 TEST_F(frequency, is_met_and_periods_add_up_to_the_count)
 {
@@ -206,7 +208,7 @@ TEST_F(frequency, is_met_and_periods_add_up_to_the_count)
 	count = event_count(s.fd);
 	EXPECT_GT(got, want / 2);
 	EXPECT_LT(got, want * 2);
-	/* a sample stands for all that was counted since the one before it */
+	/* a sample's period is the count since the previous sample */
 	EXPECT_LE(period_sum, count);
 	EXPECT_LE(count - period_sum, 2 * period_max);
 	EXPECT_TRUE(sampler_clean(&s, pmu));
@@ -214,8 +216,10 @@ TEST_F(frequency, is_met_and_periods_add_up_to_the_count)
 }
 
 /*
- * perf checks a new frequency against its limit only if it adapts periods itself. But
- * it throttles events that sample more often than that.
+ * perf refuses to open an event with a frequency above its limit of the sample rate. A
+ * new frequency by ioctl is checked against the limit only if perf adapts the periods,
+ * but here the driver does. perf then throttles the event when it samples more often
+ * than the limit.
  */
 TEST(frequency_above_the_limit_is_throttled)
 {
@@ -248,18 +252,24 @@ TEST(frequency_above_the_limit_is_throttled)
 	EXPECT_TRUE(log_clean());
 }
 
-/* --- counting beside it -------------------------------------------------- */
+/* --- counting beside a sampling event ------------------------------------ */
 
-/* Counters of package 0, read between two readings of one in package 1. */
+/**
+ * struct instant - counts of package 0, read between two readings of a count of package 1
+ * @here: counts of package 0
+ * @there: mean of the two readings of package 1
+ * @spread: half of the difference of the two readings, rounded up
+ * @frozen_ns: frozen time by the simulator's record
+ */
 struct instant {
 	uint64_t here[BESIDE];
 	uint64_t there, spread;
 	uint64_t frozen_ns;
 };
 
-/* The best of several tries: the one with the shortest time between */
-static void look(const int *here, unsigned int n, int there,
-		 struct instant *best)
+/* Read all counts several times; keep the try with the smallest spread in @best. */
+static void read_instant(const int *here, unsigned int n, int there,
+			 struct instant *best)
 {
 	best->spread = UINT64_MAX;
 	for (int i = 0; i < 100; i++) {
@@ -279,7 +289,9 @@ static void look(const int *here, unsigned int n, int there,
 }
 
 FIXTURE_OF(frozen_time, prepare(_metadata), expect_no_complaint(_metadata));
+
 FIXTURE_VARIANT(frozen_time) { const char *type; };
+
 VARIANT_OF_TYPE(frozen_time, ha);
 VARIANT_OF_TYPE(frozen_time, pcu);
 
@@ -306,7 +318,10 @@ TEST_F(frozen_time, is_all_that_counters_lose)
 	if (packages() < 2)
 		SKIP(return, "needs two packages");
 	ASSERT_TRUE(pmu_name(pmu, variant->type, 0));
-	/* another box than the sampler's, which also stops to be programmed */
+	/*
+	 * not a box of the sampler's type: it also stops while the sampler is
+	 * programmed
+	 */
 	for (unsigned int i = 0; i < BESIDE; i++) {
 		if (!strcmp(beside[i][0], variant->type))
 			continue;
@@ -320,7 +335,7 @@ TEST_F(frozen_time, is_all_that_counters_lose)
 	there = event_open(other, pmu_cpu(other, 1), "clockticks");
 	ASSERT_GE(there, 0);
 	cpu_pin(pmu_cpu(pmu, 0));
-	look(here, n, there, &before);
+	read_instant(here, n, there, &before);
 	freezes = sim_stat("pmi");
 	ASSERT_EQ(0, -sampler_open(&s, pmu, pmu_cpu(pmu, 0), 1000000,
 				   "config=%#" PRIx64, e->config));
@@ -328,13 +343,13 @@ TEST_F(frozen_time, is_all_that_counters_lose)
 	sampler_close(&s);
 	sleep_ms(50);
 	freezes = sim_stat("pmi") - freezes;
-	look(here, n, there, &after);
+	read_instant(here, n, there, &after);
 	frozen = (after.frozen_ns - before.frozen_ns) * (UCLK_KHZ / 1000) / 1000;
 	for (unsigned int i = 0; i < n; i++) {
 		int64_t lost = (after.there - before.there) -
 			       (after.here[i] - before.here[i]);
 		int64_t more = lost - (int64_t)frozen;
-		/* and a cycle at both ends of each freeze */
+		/* tolerance: the spreads, and a cycle at both ends of each freeze */
 		int64_t grain = before.spread + after.spread + 2 * freezes;
 
 		EXPECT_TRUE(more <= grain && -more <= grain) {
@@ -350,9 +365,14 @@ TEST_F(frozen_time, is_all_that_counters_lose)
 
 /* --- call chains ---------------------------------------------------------- */
 
-#define INTERRUPTS_ON	0x200		/* of the flags */
+#define INTERRUPTS_ON	0x200		/* in the flags register */
 
-/* Samples of one task in the kernel: with its interrupts on, and off. */
+/**
+ * struct chains - samples that hit the kernel in task @pid
+ * @on, @off: number of samples with the CPU's interrupts on, and off
+ * @wrong: number of samples with a wrong call chain
+ * @worst: the last of these
+ */
 struct chains {
 	pid_t pid;
 	unsigned int on, off, wrong;
@@ -362,10 +382,11 @@ struct chains {
 static struct chains chains;
 
 /*
- * A sample is delivered when interrupts are on again. By then the stack of the function
- * that had them off is invalid, and its callers must not be taken from it.
+ * An overflow with interrupts off gives its sample when interrupts are on again. By
+ * then the stack of the interrupted function is not valid any more, so the sample must
+ * not have callers from that stack.
  */
-static void look_at_chain(struct sampler *s, const struct sample *sample)
+static void check_chain(struct sampler *s, const struct sample *sample)
 {
 	bool on = sample->flags & INTERRUPTS_ON;
 	bool right;
@@ -386,7 +407,8 @@ static void look_at_chain(struct sampler *s, const struct sample *sample)
 	chains.worst = *sample;
 }
 
-FIXTURE(call_chain) {
+FIXTURE(call_chain)
+{
 	int fd;
 };
 
@@ -402,7 +424,7 @@ FIXTURE_SETUP(call_chain)
 	ASSERT_GE(chains.pid, 0);
 	if (chains.pid)
 		return;
-	/* always in the kernel, with interrupts off or on */
+	/* a task that is mostly in the kernel, with interrupts off or on */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	cpu_pin(cpu);
 	zero = open("/dev/zero", O_RDONLY);
@@ -433,8 +455,8 @@ TEST_F(call_chain, is_of_a_stack_that_is_there)
 	attr.sample_type = SAMPLER_CHAIN;
 	attr.exclude_callchain_user = 1;
 	ASSERT_EQ(0, -sampler_open_attr(&s, &attr, package_cpu(0, 0)));
-	s.each = look_at_chain;
-	/* for ten seconds at most */
+	s.each = check_chain;
+	/* sample for at most ten seconds */
 	for (unsigned int i = 0; i < 100; i++) {
 		sleep_ms(100);
 		sampler_drain(&s);
@@ -457,7 +479,7 @@ TEST_F(call_chain, is_of_a_stack_that_is_there)
 
 /* --- samples without an NMI ----------------------------------------------------- */
 
-/* Of a task that is in the kernel for most of its time */
+/* Samples of task @pid, which is in the kernel for most of its time */
 static struct {
 	pid_t pid;
 	unsigned int kernel, user, wrong;
@@ -469,7 +491,11 @@ static bool is_kernel(uint64_t address)
 	return (int64_t)address < 0;
 }
 
-static void look_at_registers(struct sampler *s, const struct sample *sample)
+/*
+ * Check that the sampled instruction and stack are both of the kernel, or both of user
+ * space.
+ */
+static void check_registers(struct sampler *s, const struct sample *sample)
 {
 	(void)s;
 	if ((pid_t)sample->pid != polled.pid)
@@ -516,7 +542,10 @@ FIXTURE_TEARDOWN(polled)
 	expect_no_complaint(_metadata);
 }
 
-/* A CBo has no interrupt: the timer, or an IPI from it, delivers. */
+/*
+ * A CBo does not interrupt: the driver's timer, or an IPI by the timer, takes the
+ * samples.
+ */
 TEST_F(polled, samples_have_registers_of_the_kernel)
 {
 	struct perf_event_attr attr;
@@ -526,7 +555,7 @@ TEST_F(polled, samples_have_registers_of_the_kernel)
 	attr.sample_period = 2000003;
 	attr.sample_type = SAMPLER_CHAIN;
 	ASSERT_EQ(0, -sampler_open_attr(&s, &attr, package_cpu(0, 1)));
-	s.each = look_at_registers;
+	s.each = check_registers;
 	for (unsigned int i = 0; i < 30; i++) {
 		sleep_ms(100);
 		sampler_drain(&s);

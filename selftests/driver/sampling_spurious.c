@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A PMI without an overflow: while an event samples it is claimed as a late PMI, no
- * sample comes of it, and LVTPC is unmasked again. Without a sampling event the driver
- * does not claim it, and it never claims an NMI that is not a PMI. Run this where the
- * log may report unknown NMIs.
+ * PMIs without an overflow. While an event samples, the driver claims such a PMI as a
+ * late PMI, takes no sample and unmasks LVTPC again. Without a sampling event the
+ * driver does not claim the PMI, and the driver never claims an NMI that is not a PMI.
+ * Run this test where the log may report unknown NMIs.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -23,7 +23,7 @@ enum {
 	PATIENCE_MS = 5000,
 };
 
-/* One every half second: the kernel limits the rate of its messages. */
+/* Send a PMI every half second, because the kernel limits the rate of its messages. */
 static void send_spurious(int pkg)
 {
 	for (int i = 0; i < SPURIOUS; i++) {
@@ -34,7 +34,7 @@ static void send_spurious(int pkg)
 
 FIXTURE(spurious) {};
 
-/* A kernel with a core PMU has LVTPC in NMI mode, also while it counts nothing. */
+/* Leave LVTPC in NMI mode, as a kernel does with a core PMU that counts nothing. */
 FIXTURE_SETUP(spurious)
 {
 	machine_setup_sim("clock=manual");
@@ -50,7 +50,7 @@ FIXTURE_TEARDOWN(spurious)
 
 TEST_F(spurious, while_nobody_samples_no_concern_of_ours)
 {
-	/* until the handlers that the load registers are unregistered */
+	/* wait until the driver has unregistered the NMI handlers of its load */
 	sleep_ms(IDLE_MS);
 	for (int pkg = 0; pkg < packages(); pkg++) {
 		uint64_t before = overflow_stat(pkg, "late");
@@ -60,7 +60,10 @@ TEST_F(spurious, while_nobody_samples_no_concern_of_ours)
 		EXPECT_EQ(before, overflow_stat(pkg, "late")) {
 			TH_LOG("package %d", pkg);
 		}
-		/* all, or only the first if no handler unmasks LVTPC any more */
+		/*
+		 * each PMI is unknown, or only the first if no handler unmasks LVTPC
+		 * after it
+		 */
 		EXPECT_TRUE(log_count(UNKNOWN) >= 1 &&
 			    log_count(UNKNOWN) <= SPURIOUS) {
 			TH_LOG("package %d", pkg);
@@ -70,7 +73,9 @@ TEST_F(spurious, while_nobody_samples_no_concern_of_ours)
 
 FIXTURE_OF(spurious_beside, machine_setup("clock=manual", ""),
 	   EXPECT_TRUE(machine_leave()));
+
 FIXTURE_VARIANT(spurious_beside) { const char *type; };
+
 VARIANT_OF_TYPE(spurious_beside, ha);
 VARIANT_OF_TYPE(spurious_beside, pcu);
 
@@ -88,7 +93,7 @@ TEST_F(spurious_beside, taken_for_late_ones)
 		ASSERT_EQ(0, -sampler_open(&s, pmu, pmu_cpu(pmu, pkg), PERIOD,
 					   "config=%#" PRIx64, e->config));
 		send_traffic(pmu, pkg, e, 10 * PERIOD, 1);
-		/* on a CPU that was delayed, some of these were late */
+		/* wait for late PMIs of these overflows, on a CPU that was delayed */
 		sleep_ms(LATE_MS);
 		before = overflow_stat(pkg, "late");
 		log_mark();
@@ -103,8 +108,9 @@ TEST_F(spurious_beside, taken_for_late_ones)
 }
 
 /*
- * An NMI that is not a PMI interrupts the instruction that the last PMI interrupted, at
- * a time when no PMI can have been pending. The driver must leave it to the kernel.
+ * An NMI that is not a PMI arrives at the instruction that the last PMI interrupted,
+ * when no PMI can be pending any more. The driver must leave the NMI to the kernel,
+ * which finds it unknown.
  */
 TEST_F(spurious_beside, nmi_where_a_pmi_was_is_left_to_the_kernel)
 {
@@ -117,7 +123,10 @@ TEST_F(spurious_beside, nmi_where_a_pmi_was_is_left_to_the_kernel)
 	if (!e || !pmu_name(pmu, variant->type, 0) || !signals(variant->type))
 		SKIP(return, "no event, no box, or no PMI");
 	cpu = pmu_cpu(pmu, 0);
-	/* the CPU is idle when it gets its PMI */
+	/*
+	 * this thread runs on another CPU, so that the event's CPU is idle when the PMI
+	 * arrives
+	 */
 	cpu_pin(pmu_other_cpu(pmu, 0));
 	ASSERT_EQ(0, -sampler_open(&s, pmu, cpu, PERIOD, "config=%#" PRIx64, e->config));
 	send_traffic(pmu, 0, e, PERIOD, 1);

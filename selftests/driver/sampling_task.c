@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A sample has the task that ran on the event's CPU when the counter overflowed.
- * Programs that spin on every CPU are identified by their samples, in both packages,
- * for events on any CPU, whichever CPU took the interrupt.
+ * A sample is of the task that ran on the event's CPU when the counter overflowed,
+ * whichever CPU took the interrupt. The tests run a spinning program on every CPU, in
+ * both packages, and check that the samples of each CPU's event are of the CPU's
+ * program.
  *
- * While they are sampled the programs are in the highest scheduling class. So each
- * sample must be of these programs, and if it is of user space, of their loop.
+ * While events sample, the programs have the highest real-time priority. So each sample
+ * must be of these programs, and a sample in user space must be in their loop.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -60,7 +61,7 @@ struct spinner {
 static struct spinner spinners[MAX_CPUS];
 static unsigned int n_spinners;
 
-/* Allow or forbid other tasks on the CPUs of the programs. */
+/* With @alone give the programs' CPUs to the programs alone, by real-time priority. */
 static void spin_alone(bool alone)
 {
 	struct sched_param param = { .sched_priority = alone ? 99 : 0 };
@@ -74,8 +75,9 @@ static void spin_alone(bool alone)
 static char rt_runtime[32];
 
 /*
- * Newer kernels have a deadline server that runs other tasks nevertheless. Its runtime
- * is not restored afterwards: 6.12 miscounts then, and warns at its next stop.
+ * Newer kernels have a deadline server, which gives CPU time to other tasks beside
+ * real-time tasks: set its runtime to 0. The test does not restore the runtime: Linux
+ * 6.12 would miscount then, and warn when the server stops the next time.
  */
 static void no_fair_server(void)
 {
@@ -94,7 +96,7 @@ static void restore_rt_runtime(void)
 	file_write(RT_RUNTIME, rt_runtime);
 }
 
-/* The kernel reserves no CPU time for other tasks. */
+/* Have the kernel reserve no CPU time for tasks that are not real-time tasks. */
 static void unlimited_rt(void)
 {
 	FILE *f = fopen(RT_RUNTIME, "re");
@@ -104,12 +106,12 @@ static void unlimited_rt(void)
 	fclose(f);
 	if (file_write(RT_RUNTIME, "-1"))
 		tap_bail(RT_RUNTIME " cannot be written");
-	/* after a test that failed halfway */
+	/* also restore the limit after a test that fails halfway */
 	atexit(restore_rt_runtime);
 	no_fair_server();
 }
 
-/* One on every CPU of a package. */
+/* Start a spinning program on every CPU of a package. */
 static void start_spinners(int pkg)
 {
 	for (unsigned int i = 0; i < MAX_CPUS; i++) {
@@ -137,7 +139,16 @@ static void stop_spinners(void)
 	}
 }
 
-/* Results from the samples of one event */
+/**
+ * struct tally - results from the samples of an event
+ * @pid: the program on the event's CPU
+ * @other: a task of a sample that is neither the program nor the stopper thread
+ * @right: samples of the program or of the stopper thread
+ * @inside: samples in the program's loop
+ * @kernel: samples in the kernel
+ * @driver: samples in the driver's code
+ * @ran: the event had a counter
+ */
 struct tally {
 	pid_t pid, other;
 	unsigned int right, inside, kernel, driver;
@@ -147,6 +158,7 @@ struct tally {
 /* Address range of the driver's code */
 static uint64_t driver_start, driver_end;
 
+/* Read the address range of the driver's code from /proc/modules. */
 static void find_driver(void)
 {
 	FILE *f = fopen("/proc/modules", "re");
@@ -166,7 +178,7 @@ static void find_driver(void)
 static struct tally tallies[MAX_CPUS];
 static struct sampler samplers[MAX_CPUS];
 
-/* The stopper thread, which runs before real-time tasks */
+/* Return whether a task is the CPU's stopper thread, which precedes real-time tasks. */
 static bool is_stopper(pid_t tid, int cpu)
 {
 	char path[32], want[32], name[32] = "";
@@ -183,6 +195,7 @@ static bool is_stopper(pid_t tid, int cpu)
 	return !strcmp(name, want);
 }
 
+/* Add a sample to the tally of its event. */
 static void note(struct sampler *s, const struct sample *sample)
 {
 	struct tally *t = &tallies[s - samplers];
@@ -202,11 +215,11 @@ static void note(struct sampler *s, const struct sample *sample)
 }
 
 /*
- * The UBox has one clock: while one of its events uses the counter, the others wait.
- * (The running time of an event may be 0 although it has samples: a CPU's clock does
- * not advance when its tick is late.)
+ * Note which events have had a counter. The UBox has only one counter for its clock, so
+ * one of its events counts and the others wait. (The running time of an event may be 0
+ * although the event has samples: a CPU's clock does not advance when its tick is late.)
  */
-static void see_who_runs(void)
+static void note_running(void)
 {
 	for (unsigned int i = 0; i < n_spinners; i++) {
 		struct event_reading r = { 0 };
@@ -216,7 +229,10 @@ static void see_who_runs(void)
 	}
 }
 
-/* All samples match by pid and address, and none is of the driver. */
+/*
+ * Check that all samples are of the right program by pid and address, and that no
+ * sample is of the driver.
+ */
 static bool named_well(const char *what)
 {
 	unsigned int ran = 0;
@@ -237,7 +253,7 @@ static bool named_well(const char *what)
 		ok &= check(t->inside + t->kernel == s->samples,
 			    "%s, CPU %d: of %" PRIu64 " samples %u are of the program's loop, %u of the kernel",
 			    what, s->cpu, s->samples, t->inside, t->kernel);
-		/* other samples are of interrupts on that CPU */
+		/* interrupts on the CPU give samples of the kernel, but fewer */
 		ok &= check(s->samples < SAMPLES || t->inside > t->kernel,
 			    "%s, CPU %d: most of %" PRIu64 " samples, %u, are of the kernel",
 			    what, s->cpu, s->samples, t->kernel);
@@ -247,6 +263,7 @@ static bool named_well(const char *what)
 	return ok && ran;
 }
 
+/* Open an event on the CPU of each program, with the programs alone on their CPUs. */
 static bool open_all(const char *pmu, uint64_t period, const struct cat_event *e)
 {
 	bool ok = true;
@@ -271,7 +288,10 @@ static void close_all(void)
 		sampler_close(&samplers[i]);
 }
 
-/* An event on each CPU of the package, all of them in one box. */
+/*
+ * Sample transactions of a box by an event on each CPU of the package, and check that the
+ * samples tell the programs of the CPUs apart.
+ */
 static bool tell_apart(const char *type, int pkg, const char *how)
 {
 	const struct cat_event *e = plain_of(type);
@@ -281,7 +301,7 @@ static bool tell_apart(const char *type, int pkg, const char *how)
 	if (!e || !pmu_name(pmu, type, 0))
 		return check(false, "no event, or no box");
 	ok = open_all(pmu, PERIOD, e);
-	/* a few at a time: CBo and SBo deliver all due samples at one moment */
+	/* with pauses, because CBo and SBo deliver all due samples at the same moment */
 	for (unsigned int i = 0; i < SAMPLES; i++) {
 		send_traffic(pmu, pkg, e, PERIOD, 1);
 		if (!signals(type))
@@ -290,7 +310,7 @@ static bool tell_apart(const char *type, int pkg, const char *how)
 	for (unsigned int i = 0; i < n_spinners; i++)
 		ok &= check_eq(sampler_wait(&samplers[i], SAMPLES), SAMPLES,
 			       "%s: samples on CPU %d", pmu, spinners[i].cpu);
-	see_who_runs();
+	note_running();
 	ok &= named_well(how);
 	close_all();
 	return ok;
@@ -312,7 +332,7 @@ static void leave(void)
 	restore_rt_runtime();
 }
 
-/* Programs on all CPUs of a package; move this process to another CPU. */
+/* Start programs on all CPUs of a package, and move this process to another package. */
 static void spin_in(int pkg)
 {
 	cpu_pin(package_cpu((pkg + 1) % packages(), 0));
@@ -321,7 +341,9 @@ static void spin_in(int pkg)
 }
 
 FIXTURE_OF(samples, prepare(_metadata), leave());
+
 FIXTURE_VARIANT(samples) { const char *type; };
+
 VARIANTS_OF_ALL_TYPES(samples);
 
 TEST_F(samples, name_the_program_of_the_events_cpu)
@@ -340,7 +362,9 @@ TEST_F(samples, name_the_program_of_the_events_cpu)
 }
 
 FIXTURE(wrong_cpu) {};
+
 FIXTURE_VARIANT(wrong_cpu) { const char *type; };
+
 VARIANT_OF_TYPE(wrong_cpu, ha);
 VARIANT_OF_TYPE(wrong_cpu, pcu);
 
@@ -359,7 +383,7 @@ FIXTURE_TEARDOWN(wrong_cpu)
 	leave();
 }
 
-/* The same holds when the PMI goes to another CPU. */
+/* Samples are of the task on the event's CPU, also if the PMI goes to another CPU. */
 TEST_F(wrong_cpu, samples_name_the_program_of_the_events_cpu)
 {
 	for (int pkg = 0; pkg < 2; pkg++) {
@@ -373,8 +397,10 @@ TEST_F(wrong_cpu, samples_name_the_program_of_the_events_cpu)
 
 /* --- between two tasks ------------------------------------------------------ */
 
-/* The kernel is delayed here between one task and the next. */
+/* BPF program that delays the kernel in the middle of a task switch */
 static struct bpf_delay between;
+
+/* Number of samples with an address in this program */
 static unsigned int between_tasks;
 
 static void note_place(struct sampler *s, const struct sample *sample)
@@ -383,7 +409,7 @@ static void note_place(struct sampler *s, const struct sample *sample)
 	between_tasks += sample->ip >= between.start && sample->ip < between.end;
 }
 
-/* Two programs that wake each other in a loop. */
+/* Start two programs on a CPU that wake each other in a loop. */
 static void start_pair(int cpu, pid_t *pid)
 {
 	int pipes[2][2];
@@ -411,8 +437,13 @@ static void start_pair(int cpu, pid_t *pid)
 	}
 }
 
-FIXTURE(between_tasks) { pid_t pid[2]; };
+FIXTURE(between_tasks)
+{
+	pid_t pid[2];
+};
+
 FIXTURE_VARIANT(between_tasks) { const char *type; };
+
 VARIANT_OF_TYPE(between_tasks, ha);
 VARIANT_OF_TYPE(between_tasks, pcu);
 
@@ -434,8 +465,9 @@ FIXTURE_TEARDOWN(between_tasks)
 }
 
 /*
- * An overflow during a task switch is delivered when the second task runs. The address
- * must not be that of the first task, which was mostly in a BPF program at that moment.
+ * An overflow during a task switch gives its sample when the second task runs. The
+ * sample's address must not be that of the overflow, when the first task was mostly in
+ * a BPF program: task and address must be of the same moment.
  */
 TEST_F(between_tasks, a_samples_task_and_place_are_of_one_moment)
 {
@@ -499,8 +531,8 @@ TEST_F(real_clock, samples_name_the_program_of_the_events_cpu)
 		ASSERT_TRUE(pmu_name(pmu, types[k], 0));
 		EXPECT_TRUE(open_all(pmu, 2000003, ticks_of(types[k])));
 		sleep_ms(1000);
-		/* before the first event gives its counter to the next */
-		see_who_runs();
+		/* before an event is disabled and leaves its counter to the next event */
+		note_running();
 		for (unsigned int i = 0; i < n_spinners; i++) {
 			sampler_disable(&samplers[i]);
 			samples += sampler_drain(&samplers[i]);
