@@ -21,13 +21,14 @@ modprobe -q msr
 
 en=$((1 << 22))		# of a counter's control register
 
-# pci_function ID PACKAGE: its address; buses ascend with the package.
+# pci_function ID PACKAGE: print the address of the PCI function with a device ID in a
+# package; bus numbers ascend with the package
 pci_function()
 {
 	lspci -D -d "8086:$1" | sort | sed -n "$(($2 + 1))s/ .*//p"
 }
 
-# package_cpu PACKAGE: its CPU in the driver's cpumask
+# package_cpu PACKAGE: print the package's CPU in the driver's cpumask
 package_cpu()
 {
 	local cpu
@@ -37,8 +38,9 @@ package_cpu()
 	done
 }
 
-# count EVENT FUNCTION: count in both packages while the function runs; perf's counts of
-# package 0 and 1 are in counts[0] and counts[1]
+# count EVENT FUNCTION: count an event in both packages while the shell function runs.
+# perf's counts of package 0 and 1 are in counts[0] and counts[1], the function's output
+# lines in said[].
 count()
 {
 	perf stat -a --per-socket -x, -o "$work/stat" -e "$1" \
@@ -75,7 +77,7 @@ inside_msr()
 	wrmsr -p "${cpus[0]}" $((0xe08 + counters[0])) 0x10000
 	wrmsr -p "${cpus[1]}" $((0xe08 + counters[1])) 0x20000
 	echo 7 > "$sim/advance"
-	# stopped by hand: the next cycles are not counted
+	# stop the counter by its control register: the next cycles are not counted
 	wrmsr -p "${cpus[0]}" $((0xe01 + counters[0])) 0
 	echo 1000 > "$sim/advance"
 }

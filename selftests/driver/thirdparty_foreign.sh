@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Unmodified tools that write the registers directly, LIKWID (with filters) and Intel
-# PCM, run before and during events of this driver, on every box type. Afterwards each
-# event has its exact count, and its filter. While a tool runs a count may be too small
-# if the driver reports the other program; it is never more than the hardware counted.
+# PCM, run before and beside events of this driver, on every box type. Events that are
+# opened after a tool has ended have exact counts, by their own filters. Beside a tool a
+# count may be too small if the driver reports the other program, but must never be more
+# than the hardware counted.
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$here/../lib/shell/tap.sh"
@@ -18,7 +19,7 @@ cycles=1009
 work=$(mktemp -d)
 trap 'rm -rf "$work"; unload' EXIT
 
-# PMU | the catalogue's box and event: one of each box type
+# PMU | the catalogue's box and event, for each box type
 events()
 {
 	cat <<-'END'
@@ -36,8 +37,8 @@ events()
 	END
 }
 
-# event | transactions that pass its filter | the catalogue's box and event: filters do
-# not concern the waves
+# event | transactions that pass its filter | the catalogue's box and event. The event
+# also counts its wave, which does not depend on filters.
 filtered()
 {
 	cat <<-'END'
@@ -62,7 +63,7 @@ transactions()
 	done
 }
 
-# The tools leave registers that differ from those that the events above need.
+# Events of LIKWID that leave other register values than the events above need
 likwid_plain=UNCORE_CLOCK:UBOXFIX,CBOX_CLOCKTICKS:CBOX0C0,CBOX_CLOCKTICKS:CBOX1C1
 likwid_plain+=,SBOX_CLOCKTICKS:SBOX0C0,BBOX_CLOCKTICKS:BBOX0C0,CAS_COUNT_WR:MBOX0C0
 likwid_plain+=,CAS_COUNT_RD:MBOX1C1,WBOX_CLOCKTICKS:WBOX0,PBOX_CLOCKTICKS:PBOX0
@@ -70,7 +71,8 @@ likwid_plain+=,RBOX_CLOCKTICKS:RBOX0C0,QBOX_CLOCKTICKS:QBOX0C0
 likwid_filters=TOR_INSERTS_OPCODE:CBOX0C0:OPCODE=0x19E,LLC_LOOKUP_ANY:CBOX1C0:STATE=0x8
 likwid_filters+=,QPI_RATE:QBOX0FIX0
 
-# On the running clock: the tool leaves large values in the counters.
+# run_tool TOOL: run a tool with the real clock, so that large values remain in the
+# counters
 run_tool()
 {
 	local status
@@ -86,7 +88,8 @@ run_tool()
 	return $status
 }
 
-# perf_counts COMMAND...: "socket event count" of all events while it runs, in $work/counts
+# perf_counts COMMAND...: count all events while the command runs, and write a line
+# "socket event count" for each to $work/counts
 perf_counts()
 {
 	local list
@@ -97,7 +100,7 @@ perf_counts()
 	awk -F';' '/^S/ { print substr($1, 2), $5, $3 }' "$work/stat" > "$work/counts"
 }
 
-# wrong START: the counts that are not exact, of cycles that began at START
+# wrong START: print the counts that are not exact, for cycles from START on
 wrong()
 {
 	local start=$1 pmu box name event want socket
@@ -117,6 +120,7 @@ wrong()
 	done < <(filtered)
 }
 
+# exact_counts WHEN: check the counts of all events on the manual clock
 exact_counts()
 {
 	local start

@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Third-party uncore tools as the distribution ships them. LIKWID programs the registers
-# directly, without a driver: a dozen events have the counts of the manual clock and the
-# catalogue's waves. Intel PCM over perf, PAPI and perf's event names run on the in-tree
-# driver, and on this driver under its names. The tests compare PCM's rates of known
-# traffic, a number from PAPI, and perf's names: a dozen of each box type with their
-# exact counts. With "all", perf opens all its other names, too.
+# directly, without a driver: the counts of a dozen events must be exact, by the manual
+# clock and the catalogue's waves.
+#
+# Intel PCM over perf, PAPI and perf's event names run on the in-tree driver, and on this
+# driver with pmu_prefix=uncore. The tests check PCM's rates of known traffic, that PAPI
+# counts, and the exact counts of a dozen of perf's names for each box type. With "all",
+# perf also opens all its other names.
 #
 # usage: thirdparty_uncore.sh likwid|intel_uncore|xeon_uncore [all]
 here=$(dirname "$0")
@@ -15,8 +17,8 @@ here=$(dirname "$0")
 . "$here/../lib/shell/machine.sh"
 
 limit='timeout -k 5 600'
-at_once=200		# of perf's names
-channels=4		# of a package, where not LIKWID looks at them
+at_once=200		# names that one perf opens
+channels=4		# of a package, except for LIKWID, which needs all
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"; unload' EXIT
@@ -69,7 +71,7 @@ likwid()
 
 # --- PCM, PAPI and perf's names, on a driver with the names uncore_*
 
-# Number of boxes of a type, in all packages
+# boxes TYPE: print the number of boxes of a type in all packages
 boxes()
 {
 	local a_package
@@ -77,8 +79,8 @@ boxes()
 	echo $((a_package * sockets))
 }
 
-# Number of lines, of a hundred million, that channel $2 of package $1 reads. It writes
-# half as many.
+# share PACKAGE CHANNEL: print the number of cache lines, in hundred millions, that a
+# memory channel reads. The channel writes half as many.
 share()
 {
 	echo $((2 * (channels * $1 + $2 + 1)))
@@ -96,7 +98,8 @@ channel_traffic()
 	done
 }
 
-# PACKAGE CHANNEL READ WRITE, in megabytes a second, from PCM's table.
+# pcm_rates FILE: print lines "PACKAGE CHANNEL READ WRITE", in megabytes a second, from
+# PCM's table
 pcm_rates()
 {
 	awk -F, '
@@ -114,8 +117,8 @@ pcm_rates()
 		}' "$1"
 }
 
-# PCM prints rates over an unknown time, so each is compared with the first one, as far
-# as two decimals allow.
+# pcm DRIVER: PCM prints rates over an unknown time, so compare the ratio of each rate
+# to the first rate, within the precision of two decimals.
 pcm()
 {
 	local wrong
@@ -161,7 +164,7 @@ papi()
 	echo manual > "$sim/clock"
 }
 
-# opens NAME...: can perf open these events?
+# opens NAME...: succeed if perf can open these events
 opens()
 {
 	local list
@@ -170,9 +173,10 @@ opens()
 		! grep -q 'not supported' "$work/perf"
 }
 
-# perf's name | box | the catalogue's name, of events that every counter of their box
-# can count without a filter: the first dozen of each box type. If $1 is the in-tree
-# driver, without the boxes whose errata it ignores (§2.4.2.2, §2.10.2.2, §2.11.2.2).
+# countable DRIVER: print "perf's name | box | the catalogue's name" of the first dozen
+# events of each box type that every counter of the box can count without a filter.
+# Leave out the boxes whose errata intel_uncore ignores, if that is the driver
+# (§2.4.2.2, §2.10.2.2, §2.11.2.2).
 countable()
 {
 	awk -F '\t' -v driver="$1" '
@@ -192,7 +196,8 @@ countable()
 		}' "$work/names" "$wave_table"
 }
 
-# Three of each box at a time, so that none is multiplexed.
+# perf_counts DRIVER: check the counts of these events, three of each box at a time, so
+# that none is multiplexed.
 perf_counts()
 {
 	local round name box event start cycles wrong='' counted=0 got want
@@ -224,7 +229,8 @@ perf_counts()
 	tap_ok $? "$1: which are a dozen of each box type"
 }
 
-# Perf knows these names from its own tables, for this processor model.
+# perf_names DRIVER [all]: test the event names that perf has in its tables for this
+# processor model.
 perf_names()
 {
 	local names
@@ -239,6 +245,7 @@ perf_names()
 	perf_counts "$1"
 }
 
+# open_all DRIVER NAME...: check that perf opens all names
 open_all()
 {
 	local driver=$1 names=("${@:2}") refused=() name i
@@ -259,7 +266,8 @@ tools()
 }
 
 modprobe -q msr
-# Reset the hardware: LIKWID, for one, leaves the packages frozen.
+# Load the simulator again, which resets the hardware: LIKWID, for example, leaves the
+# packages frozen.
 small=(cboxes=3 "imcs=$channels")
 [[ ${1-} != likwid ]] || small=()
 load_sim clock=manual packages="$sockets" "${small[@]}"
