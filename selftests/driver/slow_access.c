@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A CPU is stopped in an access, with the box's lock held. A read of an event of that
- * box waits, so that neither counts nor times ever decrease, and no count is an old one.
- * A reader whose CPU was stopped itself still waits.
+ * A CPU is stopped in a register access while it holds the box's lock. A reader of
+ * another event of the box must wait for the lock, so that counts and times never
+ * decrease and no count is outdated. This holds for a reader whose own CPU was stopped,
+ * too.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -20,8 +21,8 @@
 enum { AWAY_US = 50000, LONG_MS = 2000, READS = 10 };
 
 /**
- * struct other - reads another event of the box in a loop, on another CPU
- * @fd: that event
+ * struct other - thread that reads another event of the box in a loop, on another CPU
+ * @fd: descriptor of the other event
  */
 struct other {
 	pthread_t thread;
@@ -55,6 +56,7 @@ FIXTURE(slow)
 };
 
 FIXTURE_VARIANT(slow) { const char *type; };
+
 VARIANT_OF_TYPE(slow, imc);
 VARIANT_OF_TYPE(slow, qpi);
 
@@ -87,8 +89,9 @@ FIXTURE_TEARDOWN(slow)
 }
 
 /*
- * The package is frozen most of the time by the storm of another event. perf counts the
- * event as running, also while it cannot be read.
+ * Counts and times do not go back while a storm of overflows of another box freezes the
+ * package most of the time. perf takes the event for running, also while the box's lock
+ * is held and the counter cannot be read.
  */
 TEST_F(slow, nothing_goes_back)
 {
@@ -102,7 +105,7 @@ TEST_F(slow, nothing_goes_back)
 	ASSERT_EQ(0, -sampler_open(&storm, "hswep_pcu", pmu_cpu("hswep_pcu", 0),
 				   1, "clockticks"));
 	while (now_ns() < end || reads < READS) {
-		/* now and then without a fault */
+		/* every fourth read is without a slow access */
 		snprintf(us, sizeof(us), "%d", reads % 4 ? AWAY_US : 0);
 		ASSERT_EQ(0, file_write(PCI_US, us));
 		event_read(self->fd, &now);
@@ -118,25 +121,25 @@ TEST_F(slow, nothing_goes_back)
 	sampler_close(&storm);
 }
 
-/* Each read has all that was counted before. */
+/* Each read returns at least the cycles that had passed before the read. */
 TEST_F(slow, no_count_is_an_old_one)
 {
-	uint64_t from, start, now;
+	uint64_t before, start, now;
 	char us[16];
 
-	from = event_count(self->fd);
+	before = event_count(self->fd);
 	start = sim_cycles();
 	snprintf(us, sizeof(us), "%d", AWAY_US);
 	ASSERT_EQ(0, file_write(PCI_US, us));
 	for (int i = 0; i < READS; i++) {
 		now = sim_cycles();
-		EXPECT_GE(event_count(self->fd) - from, now - start);
+		EXPECT_GE(event_count(self->fd) - before, now - start);
 	}
 	ASSERT_EQ(0, file_write(PCI_US, "0"));
-	/* it may still be running */
+	/* the other thread may still be in a slow read: wait for its end */
 	stop_reading(&self->other);
 	now = sim_cycles();
-	EXPECT_GE(event_count(self->fd) - from, now - start);
+	EXPECT_GE(event_count(self->fd) - before, now - start);
 }
 
 /* --- a reader whose CPU is stopped --------------------------------------------- */
@@ -144,10 +147,10 @@ TEST_F(slow, no_count_is_an_old_one)
 enum { HELD_US = 10000, HELD_ROUNDS = 20, CYCLES = 1000 };
 
 /**
- * struct holder - reads an event on another CPU, which is stopped with the box's lock
- * @begin: begin a round
- * @done: the round has ended
- * @fd: a copy of the event that follows it on @cpu
+ * struct holder - thread on @cpu that is stopped while it reads an event with the box's lock
+ * @begin: posted to begin a round
+ * @done: posted when the round has ended
+ * @fd: passive copy (local=1) of the test's event on @cpu
  */
 struct holder {
 	pthread_t thread;
@@ -168,7 +171,10 @@ static void *read_in_rounds(void *arg)
 	return NULL;
 }
 
-/* Runs without a pause, at which the virtual machine would run its next CPU. */
+/*
+ * Spin on a CPU without a pause instruction, at which the virtual machine would run its
+ * next CPU.
+ */
 static void *spin(void *cpu)
 {
 	cpu_pin((intptr_t)cpu);
@@ -178,10 +184,15 @@ static void *spin(void *cpu)
 }
 
 FIXTURE(turns) {};
-FIXTURE_VARIANT(turns) { int spinners; };
-/* the reader tries without a pause */
+
+FIXTURE_VARIANT(turns)
+{
+	int spinners;		/* CPUs of the other package that spin */
+};
+
+/* the reader's CPU is not stopped between two attempts to take the lock */
 FIXTURE_VARIANT_ADD(turns, others_idle) { .spinners = 0 };
-/* the reader's CPU is stopped between two tries */
+/* the reader's CPU is stopped between two attempts */
 FIXTURE_VARIANT_ADD(turns, others_busy) { .spinners = 2 };
 
 FIXTURE_SETUP(turns)
@@ -198,9 +209,10 @@ FIXTURE_TEARDOWN(turns)
 }
 
 /*
- * The lock is held for a tenth of the time that a system call waits. The virtual machine
- * runs its CPUs one after the other, and busy ones for long. So a reader's CPU that finds
- * the lock taken and pauses may be stopped for longer than it would wait.
+ * The lock is held for a tenth of the time for which a system call waits for the lock.
+ * The virtual machine runs its CPUs one after the other, and a busy CPU for long. So
+ * the reader's CPU, which finds the lock taken and pauses, may be stopped for longer
+ * than that time. The reader must get the count nevertheless.
  */
 TEST_F(turns, reader_gets_the_count)
 {
@@ -228,7 +240,7 @@ TEST_F(turns, reader_gets_the_count)
 		ASSERT_EQ(0, sim_advance(CYCLES));
 		ASSERT_EQ(0, -sim_hold("cpu=%d us=%d by=%d", h.cpu, HELD_US, h.cpu));
 		sem_post(&h.begin);
-		/* until the other CPU has the lock */
+		/* wait until the other CPU has the lock */
 		sleep_ms(1 + i % 5);
 		EXPECT_EQ(CYCLES * (i + 1), event_count(fd)) {
 			TH_LOG("round %d", i);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Differences of Sandy Bridge from its successors: it has no registers that freeze a
- * package or report overflows, none with the number of CBos, and no bits that reset HA
- * and iMC. And the faults of the in-tree driver on it. Other test programs cover
- * features of all generations.
+ * Differences of Sandy Bridge from its successors: Sandy Bridge has no registers that
+ * freeze a package, report overflows or give the number of CBos, and no bits that reset
+ * HA and iMC. Also tests known faults of the in-tree driver on Sandy Bridge. Features
+ * of all generations have other test programs.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,13 +22,17 @@
 #include "lib/c/sim.h"
 
 enum {
-	CBOXES = 8, BOXES = 20, CYCLES = 1000, OVERFLOWS = 3,
-	READS = 200, TRACE_LENGTH = 4096,
+	CBOXES = 8,		/* of a package */
+	BOXES = 20,		/* of a package */
+	CYCLES = 1000,
+	OVERFLOWS = 3,
+	READS = 200,
+	TRACE_LENGTH = 4096,
 };
 
 enum { BOX_RST = 0x3, BOX_FRZ = 1 << 8, BOX_FRZ_EN = 1 << 16, BOX_RSV = 1 << 17 };
 
-#define SUMMARY	1	/* line in the log when the driver loads */
+#define SUMMARY	1	/* number of log lines when the driver loads */
 
 static void __attribute__((constructor)) need_sandy_bridge(void)
 {
@@ -41,14 +45,25 @@ MACHINE_OF_ALL_TESTS("clock=manual", "");
 
 /* --- missing registers ----------------------------------------------------- */
 
-/* Of Ivy Bridge: global control, status, configuration; status of UBox and PCU */
+/*
+ * MSRs of Ivy Bridge that Sandy Bridge lacks: global control, status and configuration,
+ * and the status of UBox and PCU
+ */
 static const uint32_t absent_msrs[] = { 0xc00, 0xc01, 0xc06, 0xc15, 0xc35 };
 enum { ABSENT_MSRS = ARRAY_SIZE(absent_msrs) };
 
 enum { PCI_BOX_CTL = 0xf4, PCI_BOX_STATUS = 0xf8 };
 
-/* Accesses of missing registers and of box controls, by type */
-struct seen {
+/**
+ * struct access_counts - numbers of accesses of missing registers and of box controls
+ * @absent: accesses of registers that Sandy Bridge lacks
+ * @freezes: writes that freeze a box
+ * @without_enable: writes without .frz_en
+ * @reserved: writes that set the reserved bit 17
+ * @resets: writes of the reset bits
+ * @no_resets: writes of the reset bits to HA and iMC, which lack these bits
+ */
+struct access_counts {
 	unsigned int absent, freezes, without_enable, reserved, resets, no_resets;
 };
 
@@ -60,10 +75,11 @@ static bool is_box_ctl(const struct sim_access *a)
 	       (a->reg == 0xc24 || (a->reg >= 0xd00 && a->reg % 0x20 == 4));
 }
 
+/* Count an access of the trace. */
 static void note(const struct sim_access *a, void *arg)
 {
 	bool msr = a->type == SIM_RDMSR || a->type == SIM_WRMSR;
-	struct seen *s = arg;
+	struct access_counts *s = arg;
 
 	s->absent += !msr && a->reg == PCI_BOX_STATUS;
 	for (int i = 0; i < ABSENT_MSRS; i++)
@@ -80,11 +96,14 @@ static void note(const struct sim_access *a, void *arg)
 		s->resets += !!(a->value & BOX_RST);
 }
 
-/* Check the accesses since the last call. */
-static void expect_those_there(struct __test_metadata *_metadata,
-			       struct seen *all, const char *when)
+/*
+ * Check the register accesses since the last call, and add freezes and resets to
+ * @total.
+ */
+static void expect_valid_accesses(struct __test_metadata *_metadata,
+				  struct access_counts *total, const char *when)
 {
-	struct seen s = { 0 };
+	struct access_counts s = { 0 };
 	int n = sim_trace(note, &s);
 
 	EXPECT_GT(n, 0);
@@ -103,12 +122,15 @@ static void expect_those_there(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, s.no_resets) {
 		TH_LOG("%s: resets of HA and iMC", when);
 	}
-	all->freezes += s.freezes;
-	all->resets += s.resets;
+	total->freezes += s.freezes;
+	total->resets += s.resets;
 	sim_trace_clear();
 }
 
-FIXTURE(registers) { struct seen all; };
+FIXTURE(registers)
+{
+	struct access_counts total;
+};
 
 FIXTURE_SETUP(registers)
 {
@@ -129,18 +151,18 @@ TEST_F(registers, absent_ones_not_accessed_by_counting)
 		EXPECT_EQ(BOXES, boxes_that_count(pkg, CYCLES)) {
 			TH_LOG("of package %d", pkg);
 		}
-		expect_those_there(_metadata, &self->all, "counting");
+		expect_valid_accesses(_metadata, &self->total, "counting");
 	}
 }
 
-/* By the timer. */
+/* Without overflow interrupts the driver's timer takes the samples. */
 TEST_F(registers, absent_ones_not_accessed_by_sampling_and_unloading)
 {
 	static const char *const types[] = { "ubox", "cbox", "ha", "imc", "pcu" };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(types); i++) {
 		EXPECT_TRUE(samples_exactly(types[i], i % packages(), OVERFLOWS));
-		expect_those_there(_metadata, &self->all, "sampling");
+		expect_valid_accesses(_metadata, &self->total, "sampling");
 	}
 	EXPECT_EQ(0, sim_stat("pmi"));
 	for (int pkg = 0; pkg < packages(); pkg++) {
@@ -149,14 +171,17 @@ TEST_F(registers, absent_ones_not_accessed_by_sampling_and_unloading)
 		}
 	}
 	EXPECT_EQ(0, -driver_unload());
-	expect_those_there(_metadata, &self->all, "unloading");
+	expect_valid_accesses(_metadata, &self->total, "unloading");
 	EXPECT_EQ(0, sim_dirty_registers()) {
 		sim_show_registers();
 	}
 	EXPECT_EQ(0, sim_stat("undefined"));
 }
 
-FIXTURE(loading) { struct seen all; };
+FIXTURE(loading)
+{
+	struct access_counts total;
+};
 
 FIXTURE_SETUP(loading)
 {
@@ -171,21 +196,24 @@ FIXTURE_TEARDOWN(loading)
 	expect_nothing_left(_metadata);
 }
 
-/* Freezes have .frz_en, and resets are of boxes that have them. */
+/*
+ * While the driver loads and unloads, it freezes boxes with .frz_en set and resets only
+ * boxes that have reset bits.
+ */
 TEST_F(loading, absent_registers_not_accessed)
 {
 	EXPECT_EQ(SUMMARY, log_count("xeon_uncore: "));
-	expect_those_there(_metadata, &self->all, "loading");
+	expect_valid_accesses(_metadata, &self->total, "loading");
 	EXPECT_EQ(0, -driver_unload());
-	expect_those_there(_metadata, &self->all, "unloading");
-	EXPECT_GT(self->all.freezes, 0);
-	EXPECT_GT(self->all.resets, 0);
+	expect_valid_accesses(_metadata, &self->total, "unloading");
+	EXPECT_GT(self->total.freezes, 0);
+	EXPECT_GT(self->total.resets, 0);
 }
 
 FIXTURE_OF(simulated, machine_setup_sim("clock=manual"),
 	   EXPECT_TRUE(machine_leave()));
 
-/* The tests above rely on it: the simulator reports these accesses. */
+/* The tests above rely on the simulator, which must report accesses of absent MSRs. */
 TEST_F(simulated, absent_msr_faults_and_its_writes_are_counted)
 {
 	int cpu = package_cpu(0, 0);
@@ -221,7 +249,9 @@ FIXTURE_TEARDOWN(six_cboxes)
 	expect_nothing_left(_metadata);
 }
 
-/* Not more CBos than cores. */
+/*
+ * A processor has as many CBos as cores: the driver leaves out CBos that do not answer.
+ */
 TEST_F(six_cboxes, those_that_do_not_answer_are_left_out)
 {
 	char pmu[PMU_NAME_MAX];
@@ -242,7 +272,8 @@ FIXTURE_OF(group_reads, machine_setup("clock=real", "freeze_budget=1000"),
 	   EXPECT_TRUE(machine_leave()));
 
 /*
- * With the clock running two counters agree only if they start and stop in one cycle.
+ * Check that two counters of the same event agree in a group read. With the real clock
+ * they agree only if they start and stop in the same cycle.
  */
 static void expect_reads_agree(struct __test_metadata *_metadata, const char *type)
 {
@@ -281,6 +312,10 @@ TEST_F(group_reads, are_of_one_instant_in_cbox_ha_imc_and_pcu)
 
 /* --- the in-tree driver ------------------------------------------------------- */
 
+/*
+ * An event whose count by the in-tree driver (@theirs) is wrong, and the right count
+ * (@ours)
+ */
 static const struct difference {
 	const char *box, *event, *traffic[4];
 	int64_t theirs, ours;
@@ -300,6 +335,7 @@ static const struct difference {
 	  10, 100,
 	  "PCU core0_transition_cycles: it drops ev_sel_ext and counts another event" },
 };
+
 FIXTURE(intree)
 {
 	int64_t counts[DRIVERS][ARRAY_SIZE(differences)];

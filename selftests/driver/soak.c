@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Long runs: overflows with a free-running clock, against counts of the hardware; and
- * CPUs that go offline while events sample. Reports lost or doubled counts. The options
- * set the duration; the default suits "make check".
+ * Long runs with the real clock. The samples of many overflows are compared with counts
+ * of the hardware, and CPUs go offline and online while events sample: no sample may be
+ * lost or doubled. The options set the duration; the default suits "make check".
  */
 #include <errno.h>
 #include <getopt.h>
@@ -26,18 +26,20 @@
 
 enum {
 	OVERFLOWS = 10000,
-	CYCLES = 30,		/* of CPUs */
+	CYCLES = 30,		/* times that a CPU goes offline and online */
 	UCLK_KHZ = 400000,
-	OFTEN = 4000037,	/* cycles between samples: some 100 a second, of each */
-	SELDOM = 40000003,	/* so that CPUs have the time to go offline and online */
+	OFTEN = 4000037,	/* sample period: some 100 samples a second of each event */
+	SELDOM = 40000003,	/* sample period that leaves CPUs the time for hotplug */
 	PROGRESS_S = 60,
 	MAX_PAIRS = 64,
 };
 
 /**
- * struct pair - a sampling event and an equal counting one in one box
- * @keep: a third event, so that the box does not become idle with the others
- * @ctr: the hardware counter of @counter, @truth: its last value
+ * struct pair - a sampling event and an equal counting event in the same box
+ * @keep: a third event, which keeps the box counting when the other two are disabled
+ * @counter: the counting event
+ * @ctr: number of the hardware counter of @counter
+ * @truth: last value of this hardware counter
  */
 struct pair {
 	char pmu[PMU_NAME_MAX];
@@ -62,7 +64,7 @@ static uint64_t reg(const struct pair *p, const char *name, unsigned int n)
 	return value;
 }
 
-/* The counter that counts @e and cannot interrupt */
+/* Find the hardware counter that counts @e with overflow interrupts disabled. */
 static bool find_counter(struct pair *p, const struct cat_event *e)
 {
 	for (p->ctr = 0; p->ctr < 4; p->ctr++) {
@@ -76,8 +78,9 @@ static bool find_counter(struct pair *p, const struct cat_event *e)
 }
 
 /*
- * @group: the sampler leads the counter, so both start and stop in one cycle. If the
- * sampler's box cannot interrupt, no bit identifies the sampler's counter.
+ * Open the events of a pair. @group: the sampling event leads the counting event, so that
+ * both start and stop in the same cycle. The counting event is found by its control
+ * register, which does not enable interrupts; so the box must be able to interrupt.
  */
 static bool open_pair(struct pair *p, const char *type, int pkg,
 		      const struct cat_event *e, bool group)
@@ -105,7 +108,7 @@ static bool open_pair(struct pair *p, const char *type, int pkg,
 		     "%s of package %d opens", p->pmu, pkg);
 }
 
-/* Both counters run; the second one had counted 0 before. */
+/* Enable both events of a pair. The counting event has counted 0 until then. */
 static bool start_pair(struct pair *p, const struct cat_event *e, bool group)
 {
 	bool ok = !sampler_enable(&p->sampler);
@@ -127,9 +130,7 @@ static bool open_pairs(bool group)
 		if (!e || e->fixed || !signals(box_types[k]) ||
 		    !strcmp(box_types[k], "ubox"))
 			continue;
-		/*
-		 * the sampler, the counter, and the event that keeps the box counting
-		 */
+		/* three counters: for the sampling, the counting and the keeping event */
 		if (__builtin_popcount(e->ctrs) < 3)
 			continue;
 		for (int pkg = 0; pkg < packages(); pkg++) {
@@ -165,18 +166,22 @@ static uint64_t take_samples(void)
 	return n;
 }
 
+/* Print the progress of a long run, once in PROGRESS_S seconds. */
 static void progress(const char *what, uint64_t done, uint64_t all)
 {
-	static uint64_t said;
+	static uint64_t reported;
 
-	if (now_ns() - said < PROGRESS_S * 1000000000ULL)
+	if (now_ns() - reported < PROGRESS_S * 1000000000ULL)
 		return;
-	if (said)
+	if (reported)
 		tap_diag("%s: %" PRIu64 " of %" PRIu64, what, done, all);
-	said = now_ns();
+	reported = now_ns();
 }
 
-/* Compare the samples with the hardware's count. */
+/*
+ * Disable all pairs, compare samples and counts with the hardware's counts, and close the
+ * pairs. Add the number of samples to @samples.
+ */
 static bool account(const char *what, bool group, uint64_t *samples)
 {
 	uint64_t lost = 0, doubled = 0;
@@ -188,7 +193,10 @@ static bool account(const char *what, bool group, uint64_t *samples)
 		struct pair *p = &pairs[i];
 		uint64_t count = event_count(p->sampler.fd), got, want;
 
-		/* alone, it pauses while its events migrate */
+		/*
+		 * Outside a group, the sampling event pauses while events migrate, so
+		 * it has fewer cycles than the counting event.
+		 */
 		want = (group ? p->truth : count) / period;
 		got = sampler_settle(&p->sampler, want);
 		*samples += got;
@@ -203,7 +211,7 @@ static bool account(const char *what, bool group, uint64_t *samples)
 			ok &= check_eq(count, p->truth,
 				       "%s of package %d: the sampler's count",
 				       p->pmu, p->pkg);
-		/* alone, it was read on more than one CPU */
+		/* outside a group, samples are of more than one CPU */
 		if (!group)
 			p->sampler.odd = 0;
 		ok &= sampler_clean(&p->sampler, p->pmu);
@@ -214,7 +222,9 @@ static bool account(const char *what, bool group, uint64_t *samples)
 	return ok;
 }
 
-/* The CPU of the events goes offline, with interrupts pending. */
+/*
+ * Take the perf CPU of a package offline, with interrupts pending, and then online again.
+ */
 static bool cycle_cpu(int pkg)
 {
 	int cpu = pmu_cpu("hswep_pcu", pkg);
@@ -227,7 +237,7 @@ static bool cycle_cpu(int pkg)
 	return check(!err, "CPU %d comes back: %s", cpu, strerror(-err));
 }
 
-/* Numbers of the command line */
+/* Options of the command line: number of overflows, and of CPUs that go offline */
 static uint64_t overflows = OVERFLOWS, hotplugs = CYCLES;
 
 FIXTURE(soak) {};

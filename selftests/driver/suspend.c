@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The system sleeps, all CPUs except one go offline, and the uncore loses its
- * registers, or keeps them: counts continue without a jump, and sampling continues.
+ * System sleep: all CPUs except one go offline, and the uncore loses or keeps its
+ * register values. Counts must continue without a jump, and sampling must continue.
  *
- * The VM's disk does not survive a sleep. So this program is linked statically, reads
- * all its files into memory first, and ends the VM itself, as selftests/vm/tap-run and
- * selftests/vm/init would: it must be its VM's only test.
+ * The VM's disk does not work after a sleep. So this program is linked statically,
+ * copies all files that it needs into memory first, and ends the VM itself, as
+ * selftests/vm/tap-run and selftests/vm/init do otherwise. It must be the only test of
+ * its VM.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,28 +29,34 @@
 #define MEMORY	"/dev/shm/suspend"
 
 enum {
-	BEFORE = 1003, AFTER = 507, PERIOD = 100, SLEEPS = 2, MAX_WATCHED = 16,
+	BEFORE = 1003,		/* cycles before the first sleep */
+	AFTER = 507,		/* cycles after each sleep */
+	PERIOD = 100,
+	SLEEPS = 2,
+	MAX_WATCHED = 16,
 	SAMPLERS = 3,
 };
 
-/* --- everything into memory -------------------------------------------------- */
+/* --- files in memory ---------------------------------------------------------- */
 
-static void copy(const char *from, const char *to)
+/* Copy a file. Skip the program if the file does not exist. */
+static void copy(const char *source, const char *target)
 {
-	int in = open(from, O_RDONLY | O_CLOEXEC);
-	int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+	int in = open(source, O_RDONLY | O_CLOEXEC);
+	int out = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
 	char buffer[1 << 16];
 	ssize_t n;
 
 	if (in < 0)
-		tap_skip_all("%s: %s", from, strerror(errno));
+		tap_skip_all("%s: %s", source, strerror(errno));
 	while ((n = read(in, buffer, sizeof(buffer))) > 0)
 		if (out < 0 || write(out, buffer, n) != n)
-			tap_bail("%s: %s", to, strerror(errno));
+			tap_bail("%s: %s", target, strerror(errno));
 	close(in);
 	close(out);
 }
 
+/* Copy modules, catalogue and this program to /dev/shm, and execute the copy. */
 static void move_into_memory(char **argv)
 {
 	const char *build = getenv("UNCORE_BUILD");
@@ -80,11 +87,14 @@ static void move_into_memory(char **argv)
 	tap_bail("%s: %s", argv[0], strerror(errno));
 }
 
-/* Of selftests/vm/run: virtio's ports may be dead after a sleep, as in 7.3. */
+/*
+ * Serial ports of selftests/vm/run, because virtio's ports may be dead after a sleep,
+ * as in Linux 7.3.
+ */
 #define OUTPUT	"/dev/ttyS1"
 #define STATUS	"/dev/ttyS2"
 
-/* For text, unchanged */
+/* Open a serial port that passes all bytes unchanged. */
 static int serial_port(const char *path)
 {
 	int fd = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -96,7 +106,8 @@ static int serial_port(const char *path)
 	return tcsetattr(fd, TCSANOW, &settings) ? -1 : fd;
 }
 
-static void talk_by_serial_port(void)
+/* Send standard output and error to the serial port. */
+static void redirect_to_serial_port(void)
 {
 	int fd = serial_port(OUTPUT);
 
@@ -107,7 +118,10 @@ static void talk_by_serial_port(void)
 	close(fd);
 }
 
-/* No other process in the VM may run any more. */
+/*
+ * Report the exit status to selftests/vm/run and power the VM off. Other processes of
+ * the VM cannot run any more.
+ */
 static void power_off(int status)
 {
 	int port = serial_port(STATUS);
@@ -121,14 +135,14 @@ static void power_off(int status)
 	pause();
 }
 
-/* At exit of @tests, the parent process of all tests */
+/* Exit handler: end the VM when the parent process of all tests, @tests, exits. */
 static void end(int status, void *tests)
 {
 	if (getpid() == (pid_t)(intptr_t)tests)
 		power_off(status);
 }
 
-/* Before the harness begins. */
+/* Prepare the program before the harness begins. */
 static void __attribute__((constructor)) prepare(int argc, char **argv)
 {
 	(void)argc;
@@ -136,13 +150,16 @@ static void __attribute__((constructor)) prepare(int argc, char **argv)
 		tap_skip_all("this kernel cannot test a sleep");
 	if (strcmp(argv[0], MEMORY "/suspend"))
 		move_into_memory(argv);
-	talk_by_serial_port();
+	redirect_to_serial_port();
 	on_exit(end, (void *)(intptr_t)getpid());
 }
 
-/* --- asleep -------------------------------------------------------------------- */
+/* --- sleep --------------------------------------------------------------------- */
 
-/* All of it except the firmware: CPUs and devices are suspended and resumed at once. */
+/*
+ * Suspend and resume CPUs and devices. With pm_test=core the kernel does not call the
+ * firmware, and resumes at once.
+ */
 static int fall_asleep(void)
 {
 	int err = file_write("/sys/power/pm_test", "core");
@@ -157,8 +174,10 @@ static struct {
 	char name[96];
 	int fd;
 } watched[MAX_WATCHED];
+
 static unsigned int n_watched;
 
+/* Open an event on CPU 0, the CPU that stays online. */
 static void watch(const char *pmu, const char *event)
 {
 	int fd = event_open(pmu, 0, "%s", event);
@@ -170,6 +189,7 @@ static void watch(const char *pmu, const char *event)
 	watched[n_watched++].fd = fd;
 }
 
+/* Check that all watched events have counted @cycles. */
 static bool all_count(uint64_t cycles, const char *when)
 {
 	bool ok = true;
@@ -180,7 +200,10 @@ static bool all_count(uint64_t cycles, const char *when)
 	return ok;
 }
 
-/* Boxes that only count transactions have no event that counts without traffic. */
+/*
+ * Return whether boxes of a type have an event that counts without traffic. Boxes that
+ * count only transactions have no such event.
+ */
 static bool ticks(const char *type)
 {
 	return cat_has_waves(type) && ticks_of(type);
@@ -194,10 +217,7 @@ static void watch_free(const char *type, const char *name)
 		watch(pmu, name);
 }
 
-/*
- * One event of each box type on the CPU that stays online, and the free-running
- * counters
- */
+/* Watch an event of each box type, and the free-running counters. */
 static void watch_all(void)
 {
 	char pmu[PMU_NAME_MAX], config[32];
@@ -216,7 +236,10 @@ static void watch_all(void)
 	watch_free("pcu", "pkg_c6_residency");
 }
 
-/* A box with overflow interrupts, if any has them, and one that is polled */
+/*
+ * Open sampling events: of a box with overflow interrupts, if the generation has one,
+ * and of a polled box. Return the number of events.
+ */
 static unsigned int open_samplers(struct sampler *s, char (*pmu)[PMU_NAME_MAX])
 {
 	static const char *const types[SAMPLERS] = { "ha", "cbox", "fsb" };
@@ -237,7 +260,7 @@ static unsigned int open_samplers(struct sampler *s, char (*pmu)[PMU_NAME_MAX])
 	return n;
 }
 
-/* Return whether there is a box of that type. */
+/* Return whether the machine has a box of that type. */
 static bool type_exists(const char *type)
 {
 	char pmu[PMU_NAME_MAX];
@@ -245,6 +268,7 @@ static bool type_exists(const char *type)
 	return pmu_name(pmu, type, 0);
 }
 
+/* Check that an event has counted @cycles and has all samples. */
 static bool sampled(struct sampler *s, uint64_t cycles, const char *when)
 {
 	bool ok = check_eq(sampler_settle(s, cycles / PERIOD), cycles / PERIOD,
@@ -255,7 +279,9 @@ static bool sampled(struct sampler *s, uint64_t cycles, const char *when)
 }
 
 FIXTURE(asleep) {};
+
 FIXTURE_VARIANT(asleep) { const char *params; };
+
 FIXTURE_VARIANT_ADD(asleep, registers_reset) { .params = "clock=manual resume=reset" };
 FIXTURE_VARIANT_ADD(asleep, registers_kept) { .params = "clock=manual resume=keep" };
 
@@ -298,7 +324,7 @@ TEST_F(asleep, counts_and_sampling_go_on_without_a_jump)
 	for (unsigned int i = 0; i < n_watched; i++)
 		close(watched[i].fd);
 
-	/* and so does an event that is opened then */
+	/* events that are opened after the sleeps count and sample exactly, too */
 	for (int pkg = 0; pkg < packages(); pkg++) {
 		if (ticks(box_types[0])) {
 			EXPECT_EQ(pmus_there(), boxes_that_count(pkg, AFTER)) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Machines of other shapes: every PMU has a CPU of each package, traffic of a package
- * counts only there, and a sampling event on each CPU gets its samples by PMIs to CPUs of
- * its package and of no other. The arguments are parameters of the simulator; the VM has
- * the shape.
+ * Machines with other numbers of packages, nodes, cores and threads. Every PMU has a
+ * CPU of each package, traffic of a package is counted only in this package, and a
+ * sampling event on each CPU gets its samples by PMIs that interrupt CPUs of its
+ * package only. The shape of the machine is an option of the VM; the arguments are
+ * parameters of the simulator.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ enum {
 
 static int n_packages;
 
-/* Return whether all PMUs exist, and @fn holds for each. */
+/* Return whether all PMUs exist and @fn returns true for each. */
 static bool each_pmu(bool (*fn)(const char *pmu, const char *type))
 {
 	char pmu[PMU_NAME_MAX];
@@ -52,6 +53,7 @@ static bool has_cpus(const char *pmu, const char *type)
 	return ok;
 }
 
+/* Open an event of a PMU in each package. */
 static void open_all(const char *pmu, uint64_t config, int *fd)
 {
 	for (int pkg = 0; pkg < n_packages; pkg++) {
@@ -85,7 +87,7 @@ static bool counts_cycles(const char *pmu, const char *type)
 	return ok;
 }
 
-/* Another number to each package. */
+/* Send another number of transactions to each package: each event counts its own. */
 static bool counts_own(const char *pmu, const char *type)
 {
 	const struct cat_event *e = plain_of(type);
@@ -104,33 +106,35 @@ static bool counts_own(const char *pmu, const char *type)
 	return ok;
 }
 
-/* NMIs of each CPU so far; the columns of /proc/interrupts are the online CPUs */
-static void nmis(uint64_t *of)
+/*
+ * Read the number of NMIs of each CPU. /proc/interrupts has a column for each online CPU.
+ */
+static void read_nmis(uint64_t *counts)
 {
 	static char line[1 << 14];
 	FILE *f = fopen("/proc/interrupts", "re");
 	int cpu[MAX_CPUS], n = 0, used;
-	char *at;
+	char *position;
 
 	if (!f || !fgets(line, sizeof(line), f))
 		tap_bail("/proc/interrupts cannot be read");
-	for (at = line; n < MAX_CPUS && sscanf(at, " CPU%d%n", &cpu[n], &used) == 1;
-	     at += used)
+	for (position = line; n < MAX_CPUS && sscanf(position, " CPU%d%n", &cpu[n], &used) == 1;
+	     position += used)
 		n++;
 	while (fgets(line, sizeof(line), f)) {
-		at = strstr(line, "NMI:");
-		if (!at)
+		position = strstr(line, "NMI:");
+		if (!position)
 			continue;
-		at += strlen("NMI:");
-		for (int i = 0; i < n; i++, at += used)
-			if (sscanf(at, "%" SCNu64 "%n", &of[cpu[i]], &used) != 1)
+		position += strlen("NMI:");
+		for (int i = 0; i < n; i++, position += used)
+			if (sscanf(position, "%" SCNu64 "%n", &counts[cpu[i]], &used) != 1)
 				tap_bail("no NMIs of CPU %d", cpu[i]);
 	}
 	fclose(f);
 }
 
-/* The CPU of an event gets NMIs, and CPUs of other packages get none. */
-static bool came_to(int cpu, const uint64_t *before, const uint64_t *after)
+/* Check that the event's CPU got NMIs, and that CPUs of other packages got none. */
+static bool nmis_came_to(int cpu, const uint64_t *before, const uint64_t *after)
 {
 	bool ok = check(after[cpu] > before[cpu], "CPU %d gets NMIs", cpu);
 
@@ -147,6 +151,7 @@ static bool came_to(int cpu, const uint64_t *before, const uint64_t *after)
 	return ok;
 }
 
+/* Open an event on @cpu, send transactions and check samples, count and NMIs. */
 static bool samples_on(const char *type, int cpu, int pkg)
 {
 	static uint64_t before[MAX_CPUS], after[MAX_CPUS];
@@ -161,15 +166,15 @@ static bool samples_on(const char *type, int cpu, int pkg)
 				    e->config), 0, "%s opens on CPU %d", pmu,
 		      cpu))
 		return false;
-	nmis(before);
+	read_nmis(before);
 	send_traffic(pmu, pkg, e, OVERFLOWS * PERIOD, 1);
 	ok = check_eq(sampler_settle(&s, OVERFLOWS), OVERFLOWS,
 		      "%s: samples on CPU %d", pmu, cpu);
-	nmis(after);
+	read_nmis(after);
 	ok &= check_eq(event_count(s.fd), OVERFLOWS * PERIOD,
 		       "%s: count on CPU %d", pmu, cpu);
 	ok &= sampler_clean(&s, pmu);
-	ok &= came_to(cpu, before, after);
+	ok &= nmis_came_to(cpu, before, after);
 	sampler_close(&s);
 	return ok;
 }
@@ -194,13 +199,15 @@ TEST_F(pmus, count_what_happens_in_their_package)
 }
 
 FIXTURE(type) {};
+
 FIXTURE_VARIANT(type) { const char *type; };
+
 VARIANT_OF_TYPE(type, ha);
 VARIANT_OF_TYPE(type, pcu);
 
 NO_UNDEFINED_WRITES(type);
 
-/* On each CPU, and the PMIs interrupt no other package. */
+/* An event on each CPU samples exactly, and PMIs do not interrupt other packages. */
 TEST_F(type, overflows_give_samples_on_each_cpu)
 {
 	int cpu;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Events are opened and closed in boxes that keep counting, because the freeze budget
- * is used up (freeze_budget=0, and the initial budget spent). The events beside them
- * lose no count. The new ones count only their event, from their first cycle on, also
- * where a control register takes effect with its second write.
+ * Events are opened and closed in boxes that the driver does not freeze, because the
+ * freeze budget is used up (freeze_budget=0, and the initial budget spent). The other
+ * events of the box must not lose counts. A new event must count only its own
+ * increments, from its first cycle on, also where a control register takes effect at
+ * its second write.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,9 +17,9 @@
 #include "lib/c/sim.h"
 
 enum {
-	MOST_OPENS = 100000,	/* needed at most to use up a budget */
-	MOST_EVENTS = 16,	/* of a box type, one after the other */
-	MOST_RATES = 100,	/* a box has room for some more */
+	MOST_OPENS = 100000,	/* events that use up the budget, at most */
+	MOST_EVENTS = 16,	/* tested events of a box type */
+	MOST_RATES = 100,	/* the simulator has room for some more rates of a box */
 	CYCLES = 1009,
 	ROUNDS = 200,
 };
@@ -36,13 +37,19 @@ static int open_event(const char *pmu, const struct cat_event *e)
 			  e->config1, e->config2);
 }
 
-/* Boxes that cannot be frozen */
+/*
+ * Return whether the box has a control register that freezes the box: the UBox has
+ * none.
+ */
 static bool has_box_control(const char *pmu)
 {
 	return strcmp(pmu_box(pmu), "ubox");
 }
 
-/* Freeze and unfreeze the box again and again, until the driver leaves it running. */
+/*
+ * Open and close an event, for which the driver freezes the box, until the budget is
+ * used up and the driver leaves the box running.
+ */
 static bool use_up(const char *pmu, const struct cat_event *beside)
 {
 	uint64_t before = package_stat(0, "group_unfrozen");
@@ -60,7 +67,10 @@ static bool use_up(const char *pmu, const struct cat_event *beside)
 
 /* --- counts, with the manual clock --------------------------------------- */
 
-/* One event beside another; the next one gets the counter that it released. */
+/*
+ * Count an event beside the event @anchor and close it, so that the next event gets the
+ * same counter. Both counts must be exact.
+ */
 static bool counts_beside(const char *pmu, const struct cat_event *e,
 			  int anchor, const struct cat_event *anchor_event)
 {
@@ -83,7 +93,9 @@ static bool counts_beside(const char *pmu, const struct cat_event *e,
 
 FIXTURE_OF(unfrozen, load(_metadata, "clock=manual"),
 	   expect_no_complaint(_metadata));
+
 FIXTURE_VARIANT(unfrozen) { const char *type; };
+
 VARIANTS_OF_E5_TYPES(unfrozen);
 
 TEST_F(unfrozen, events_come_and_go_and_all_counts_are_exact)
@@ -123,11 +135,11 @@ TEST_F(unfrozen, events_come_and_go_and_all_counts_are_exact)
 /* --- no count of another event, while real time passes --------------------- */
 
 /*
- * All events of the box type occur in every cycle, except two: counts of these are
- * wrong.
+ * Let all events of the box type occur in every cycle, except events @a and @b: any
+ * count of these is an error.
  */
-static bool all_but(const char *type, const struct cat_event *a,
-		    const struct cat_event *b)
+static bool set_rates_except(const char *type, const struct cat_event *a,
+			     const struct cat_event *b)
 {
 	unsigned int taken = 0;
 	size_t n;
@@ -144,16 +156,15 @@ static bool all_but(const char *type, const struct cat_event *a,
 			return check(false, "%s has no rate", e[i].name);
 		taken++;
 	}
-	/* with any unit mask, if the box type has an event 0 at all */
+	/* event 0 with any unit mask, whether or not the box type has an event 0 */
 	if (a->code && b->code)
-		sim_rates("pkg=0 box=%s event=0 umask=0xff rate=1",
-				  type);
+		sim_rates("pkg=0 box=%s event=0 umask=0xff rate=1", type);
 	return check(taken, "no other event happens");
 }
 
 /*
- * Another event than these, and not the one with code 0, which a disabled counter would
- * count if only its enable bit took effect.
+ * Return a plain event of the box type other than @a and @b. Not the event with code 0: a
+ * counter would count it if only the enable bit of the control register took effect.
  */
 static const struct cat_event *other_than(const char *type,
 					  const struct cat_event *a,
@@ -166,6 +177,10 @@ static const struct cat_event *other_than(const char *type,
 	return NULL;
 }
 
+/*
+ * Open and close events @busy, which occurs, and @quiet, which does not, in turn in the
+ * same counter: neither @quiet nor the event beside them may count.
+ */
 static void expect_nothing_else(struct __test_metadata *_metadata,
 				const char *type)
 {
@@ -178,7 +193,7 @@ static void expect_nothing_else(struct __test_metadata *_metadata,
 	busy = quiet ? other_than(type, rest, quiet) : NULL;
 	if (!busy || !pmu_name(pmu, type, 0))
 		SKIP(return, "too few events, or no box");
-	ASSERT_TRUE(all_but(type, rest, quiet));
+	ASSERT_TRUE(set_rates_except(type, rest, quiet));
 	anchor = open_event(pmu, rest);
 	ASSERT_GE(anchor, 0);
 	ASSERT_TRUE(use_up(pmu, busy));
@@ -204,7 +219,9 @@ static void expect_nothing_else(struct __test_metadata *_metadata,
 
 FIXTURE_OF(select_written_twice, load(_metadata, "clock=real errata=select"),
 	   expect_no_complaint(_metadata));
+
 FIXTURE_VARIANT(select_written_twice) { const char *type; };
+
 VARIANTS_OF_E5_TYPES(select_written_twice);
 
 TEST_F(select_written_twice, nothing_else_is_counted)
@@ -214,7 +231,9 @@ TEST_F(select_written_twice, nothing_else_is_counted)
 
 FIXTURE_OF(whole_written_twice, load(_metadata, "clock=real errata=whole"),
 	   expect_no_complaint(_metadata));
+
 FIXTURE_VARIANT(whole_written_twice) { const char *type; };
+
 VARIANTS_OF_E5_TYPES(whole_written_twice);
 
 TEST_F(whole_written_twice, nothing_else_is_counted)

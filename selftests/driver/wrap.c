@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A counter that wraps is extended exactly: counters are set close to their end by
- * direct register writes, without the driver, while an event counts.
+ * The driver extends counters that wrap around exactly. While an event counts, the
+ * tests set its counter close to its end by direct register writes, without the driver.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,17 +22,17 @@ enum {
 	MAX_COUNTERS = 32,
 };
 
-/* Address of the first counter of a box (Tables 1-2 and 1-3) */
+/* A counter of a box, with the address of the first counter (Tables 1-2 and 1-3) */
 struct place {
 	const char *type;
 	unsigned int box;
 	bool last;		/* the last CBo, which differs between machines */
 	const char *event;	/* NULL: the first event of the catalogue */
 	bool fixed;
-	bool disputed;		/* 44 or 48 bits, by the simulator's choice */
-	bool joint;		/* 32 bits, below the control register */
-	uint32_t msr;		/* of counter 0, or 0 */
-	uint16_t device;	/* PCI device ID, counter 0 at @offset */
+	bool disputed;		/* 44 or 48 bits, as the simulator's counter_bits says */
+	bool joint;		/* 32 bits, the lower half of the control register */
+	uint32_t msr;		/* MSR of counter 0; 0: the counter is in a PCI function */
+	uint16_t device;	/* PCI device ID of the function, counter 0 at @offset */
 	unsigned int offset;
 };
 
@@ -55,7 +55,7 @@ static struct place places[] = {
 	  .offset = 0xa0 },
 };
 
-/* Of Xeon 7100 and 7400; look-ups and snoops have no waveforms. */
+/* Counters of Xeon 7100 and 7400. Look-ups and snoops have no waveforms. */
 static struct place front_side[] = {
 	{ .type = "fsb", .joint = true, .msr = 0x107d0, .event = "bus_clocks" },
 	{ .type = "fsb", .joint = true, .msr = 0x107d0, .event = "drdy" },
@@ -66,7 +66,7 @@ static unsigned int n_places = ARRAY_SIZE(places);
 
 enum { CBOX_STRIDE = 0x10 };
 
-/* The last CBo of this generation. */
+/* Fill in the number and the MSR of the last CBo of this generation. */
 static void find_last_boxes(void)
 {
 	for (unsigned int i = 0; i < n_places; i++) {
@@ -88,29 +88,30 @@ static void __attribute__((constructor)) prepare(void)
 	n_places = ARRAY_SIZE(front_side);
 }
 
-/* An event that counts on one of them, in one package */
+/* An event that counts on the counter @place of a package */
 struct counter {
-	const struct place *at;
+	const struct place *place;
 	const struct cat_event *event;
 	int pkg, cpu, fd;
 	unsigned int number;		/* of the counter in its box */
-	char function[16];		/* PCI */
-	bool high_seen;
+	char function[16];		/* PCI function */
+	bool high_seen;			/* the driver has read the high half */
 	bool ok;
 };
 
-static const struct cat_event *event_of(const struct place *at)
+/* Return the event that the counter counts, or NULL. */
+static const struct cat_event *event_of(const struct place *place)
 {
-	if (at->event)
-		return cat_find(at->type, at->event);
+	if (place->event)
+		return cat_find(place->type, place->event);
 	for_each_cat_event(e)
-		if (!strcmp(e->box, at->type) && !e->fixed && !e->free &&
+		if (!strcmp(e->box, place->type) && !e->fixed && !e->free &&
 		    e->ctrs & 1)
 			return e;
 	return NULL;
 }
 
-/* The counter that the driver chose: the one with a control register that is set */
+/* Find the counter that the driver chose, by the control register that is set. */
 static bool counter_of(int pkg, const char *box, unsigned int *number)
 {
 	char name[80];
@@ -124,65 +125,67 @@ static bool counter_of(int pkg, const char *box, unsigned int *number)
 	return false;
 }
 
-static void open_counter(struct counter *c, const struct place *at, int pkg)
+/* Open the event of a counter in a package, and find the counter. */
+static void open_counter(struct counter *c, const struct place *place, int pkg)
 {
 	char pmu[PMU_NAME_MAX];
 
-	*c = (struct counter){ .at = at, .pkg = pkg, .fd = -1 };
-	c->event = event_of(at);
-	if (!c->event || !pmu_name(pmu, at->type, at->box))
+	*c = (struct counter){ .place = place, .pkg = pkg, .fd = -1 };
+	c->event = event_of(place);
+	if (!c->event || !pmu_name(pmu, place->type, place->box))
 		return;
 	c->cpu = pmu_cpu(pmu, pkg);
 	c->fd = event_open(pmu, c->cpu, "config=%#" PRIx64, c->event->config);
 	c->ok = check(c->fd >= 0, "%s: open: %s", pmu, strerror(-c->fd));
-	if (c->ok && !at->fixed)
+	if (c->ok && !place->fixed)
 		c->ok = check(counter_of(pkg, pmu_box(pmu), &c->number),
 			      "%s: no control register set", pmu);
-	if (at->device)
-		c->ok &= check(pci_find(c->function, at->device, pkg),
-			       "no PCI function %#x", at->device);
+	if (place->device)
+		c->ok &= check(pci_find(c->function, place->device, pkg),
+			       "no PCI function %#x", place->device);
 }
 
-/* The fixed counters always have 48 bits. */
-static unsigned int width_of(const struct place *at, int counter_bits)
+/* Return the width of a counter in bits. Fixed counters always have 48 bits. */
+static unsigned int width_of(const struct place *place, int counter_bits)
 {
-	if (at->joint)
+	if (place->joint)
 		return 32;
-	return at->disputed && !at->fixed ? counter_bits : 48;
+	return place->disputed && !place->fixed ? counter_bits : 48;
 }
 
-/* Write it without the driver, as wrmsr and setpci would. */
+/* Write a counter without the driver, as wrmsr and setpci do. */
 static bool set_register(struct counter *c, uint64_t value)
 {
-	unsigned int at = c->at->offset + 8 * c->number;
+	unsigned int offset = c->place->offset + 8 * c->number;
 
-	if (c->at->joint)
+	if (c->place->joint)
 		value |= c->event->config;
-	if (c->at->msr)
-		return !msr_write(c->cpu, c->at->msr + c->number, value);
-	return !pci_config_write(c->function, at, value) &&
-	       !pci_config_write(c->function, at + 4, value >> 32);
+	if (c->place->msr)
+		return !msr_write(c->cpu, c->place->msr + c->number, value);
+	return !pci_config_write(c->function, offset, value) &&
+	       !pci_config_write(c->function, offset + 4, value >> 32);
 }
 
+/* Read a counter without the driver, as rdmsr and setpci do. */
 static bool get_register(struct counter *c, uint64_t *value)
 {
-	unsigned int at = c->at->offset + 8 * c->number;
+	unsigned int offset = c->place->offset + 8 * c->number;
 	uint32_t low, high;
 
-	if (c->at->msr) {
-		if (msr_read(c->cpu, c->at->msr + c->number, value))
+	if (c->place->msr) {
+		if (msr_read(c->cpu, c->place->msr + c->number, value))
 			return false;
-		*value &= c->at->joint ? 0xffffffff : ~0ULL;
+		*value &= c->place->joint ? 0xffffffff : ~0ULL;
 		return true;
 	}
-	if (pci_config_read(c->function, at, &low) ||
-	    pci_config_read(c->function, at + 4, &high))
+	if (pci_config_read(c->function, offset, &low) ||
+	    pci_config_read(c->function, offset + 4, &high))
 		return false;
 	*value = low | (uint64_t)high << 32;
 	return true;
 }
 
-/* Return whether the high half of this counter was read. */
+/* Note whether an access of the trace reads the high half of the counter @arg. */
 static void look_for_high(const struct sim_access *a, void *arg)
 {
 	struct counter *c = arg;
@@ -191,16 +194,16 @@ static void look_for_high(const struct sim_access *a, void *arg)
 	if (sscanf(c->function, "%*x:%x:%x.%x", &bus, &device, &function) == 3 &&
 	    a->type == SIM_PCIRD && a->bus == bus && a->device == device &&
 	    a->function == function &&
-	    a->reg == c->at->offset + 8 * c->number + 4)
+	    a->reg == c->place->offset + 8 * c->number + 4)
 		c->high_seen = true;
 }
 
 /*
- * Make the driver read the values that were written into the registers. It does not
- * read the high half of a PCI counter while the low half cannot have wrapped since its
- * last read, by real time and the event's largest increment. A register that was
- * written from here can jump. So read all of them once a second until the driver has
- * read the high halves.
+ * Make the driver read the values that the test has written into the registers. The
+ * driver does not read the high half of a PCI counter if, by real time and the event's
+ * largest increment, the low half cannot have wrapped since the last read. But a write
+ * by the test changes both halves. So read all events once a second until the driver
+ * has read the high halves.
  */
 static void absorb(struct counter *counters, unsigned int n, uint64_t *count)
 {
@@ -217,7 +220,7 @@ static void absorb(struct counter *counters, unsigned int n, uint64_t *count)
 				continue;
 			sim_trace_clear();
 			count[i] = event_count(c->fd);
-			if (c->at->device)
+			if (c->place->device)
 				sim_trace(look_for_high, c);
 			else
 				c->high_seen = true;
@@ -229,8 +232,8 @@ static void absorb(struct counter *counters, unsigned int n, uint64_t *count)
 	for (unsigned int i = 0; i < n; i++)
 		counters[i].ok &= check(counters[i].high_seen,
 					"%s_%u: the high half is never read",
-					counters[i].at->type,
-					counters[i].at->box);
+					counters[i].place->type,
+					counters[i].place->box);
 }
 
 static uint64_t near_end(unsigned int width)
@@ -241,13 +244,13 @@ static uint64_t near_end(unsigned int width)
 static uint64_t near_half(unsigned int width)
 {
 	(void)width;
-	return 0x1234ffffff9cULL;	/* AHEAD before the low half's carry */
+	return 0x1234ffffff9cULL;	/* the low half carries after AHEAD counts */
 }
 
 static void show(const struct counter *c, unsigned int width)
 {
-	tap_diag("%s_%u of package %d, %s counter %u of %u bits", c->at->type,
-		 c->at->box, c->pkg, c->at->fixed ? "fixed" : "general",
+	tap_diag("%s_%u of package %d, %s counter %u of %u bits", c->place->type,
+		 c->place->box, c->pkg, c->place->fixed ? "fixed" : "general",
 		 c->number, width);
 }
 
@@ -284,7 +287,9 @@ FIXTURE_TEARDOWN(over)
 	EXPECT_TRUE(machine_leave());
 }
 
-/* Let cycles pass that make every counter wrap. */
+/*
+ * Set every counter to a value close to its end, and let cycles pass that make it wrap.
+ */
 TEST_F(over, counts_and_registers_are_exact)
 {
 	static struct counter counters[MAX_COUNTERS];
@@ -303,10 +308,10 @@ TEST_F(over, counts_and_registers_are_exact)
 	sim_advance(1000);
 	for (unsigned int i = 0; i < n; i++) {
 		struct counter *c = &counters[i];
-		unsigned int width = width_of(c->at, variant->counter_bits);
+		unsigned int width = width_of(c->place, variant->counter_bits);
 
 		ASSERT_TRUE(c->ok) {
-			TH_LOG("%s_%u does not count", c->at->type, c->at->box);
+			TH_LOG("%s_%u does not count", c->place->type, c->place->box);
 		}
 		ASSERT_TRUE(set_register(c, variant->preset(width)));
 	}
@@ -315,7 +320,7 @@ TEST_F(over, counts_and_registers_are_exact)
 	sim_advance(CYCLES);
 	for (unsigned int i = 0; i < n; i++) {
 		struct counter *c = &counters[i];
-		unsigned int width = width_of(c->at, variant->counter_bits);
+		unsigned int width = width_of(c->place, variant->counter_bits);
 
 		raw = 0;
 		gained = cat_expect(c->event, (struct shape){ 0 }, start, CYCLES);
@@ -337,10 +342,11 @@ TEST_F(over, counts_and_registers_are_exact)
 
 /* --- the driver's timer -------------------------------------------------- */
 
+/* MSRs that the timer must read */
 struct read_watch {
 	const uint32_t *msr;
 	unsigned int msrs;
-	unsigned int seen;	/* a bit each */
+	unsigned int seen;	/* MSRs that have been read, a bit each */
 };
 
 static void watch_reads(const struct sim_access *a, void *arg)
@@ -352,7 +358,10 @@ static void watch_reads(const struct sim_access *a, void *arg)
 			w->seen |= 1U << i;
 }
 
-/* No event is read from here on, until the driver's timer has read all of them. */
+/*
+ * Wait until the driver's timer has read all of the MSRs. The caller does not read events
+ * meanwhile, so no other read is in the trace.
+ */
 static bool wait_for_timer(const uint32_t *msr, unsigned int msrs)
 {
 	const unsigned int all = (1U << msrs) - 1;
@@ -382,8 +391,9 @@ FIXTURE_TEARDOWN(timer)
 }
 
 /*
- * Rounds that each advance the 32-bit free-running counter and the low halves by half
- * their range: after three rounds a single read would be ambiguous.
+ * Each round advances the 32-bit free-running counter, and the low halves of wider
+ * counters, by half their range. If the timer did not read the counters in each round,
+ * a read after three rounds would be ambiguous.
  */
 TEST_F(timer, follows_narrow_counters_and_low_halves_around)
 {
@@ -426,8 +436,9 @@ TEST_F(timer, follows_narrow_counters_and_low_halves_around)
 }
 
 /*
- * A value that is written into a counter is not counted: the driver detects an
- * impossible growth and continues from the new value, also when the counter wraps.
+ * The driver does not count the value that another program writes into a counter: it
+ * detects an impossible growth and continues from the new value, also when the counter
+ * wraps.
  */
 TEST_F(timer, follows_written_counters_over_their_end)
 {
@@ -449,7 +460,7 @@ TEST_F(timer, follows_written_counters_over_their_end)
 	if (generation()->one_a_cycle)
 		SKIP(return, "no such counters");
 	machine_setup("clock=manual counter_bits=44", "");
-	/* A 32-bit counter in the same box: the timer reads it more often. */
+	/* An event on a 32-bit counter makes the timer read counters more often. */
 	ASSERT_TRUE(pmu_name(pmu, "qpi", 0));
 	idle = event_open(pmu, pmu_cpu(pmu, 0), "link_idle");
 	ASSERT_GE(idle, 0);
@@ -470,7 +481,7 @@ TEST_F(timer, follows_written_counters_over_their_end)
 			ASSERT_EQ(0, -msr_write(package_cpu(0, 0), msr[i],
 						(1ULL << watched[i].width) - AHEAD));
 		}
-		/* The timer has to read it before the counter wraps. */
+		/* The timer has to read the new value before the counter wraps. */
 		ASSERT_TRUE(wait_for_timer(msr, N));
 		for (unsigned int i = 0; i < N; i++) {
 			EXPECT_EQ(before[i], event_count(fd[i])) {
@@ -501,8 +512,8 @@ TEST_F(timer, follows_written_counters_over_their_end)
 }
 
 /*
- * At the fastest bus clock, 800 MHz, a count wraps in 5.4 s. Rounds that each advance
- * it by half its range, read only by the timer.
+ * At the fastest bus clock, 800 MHz, a counter of 32 bits wraps in 5.4 s. Each round
+ * advances the counter by half its range, and only the timer reads the counter.
  */
 TEST_F(timer, follows_bus_clocks_around_twice)
 {
@@ -516,7 +527,7 @@ TEST_F(timer, follows_bus_clocks_around_twice)
 	machine_setup("clock=manual uclk_khz=800000", "");
 	open_counter(&c, &front_side[0], 0);
 	ASSERT_TRUE(c.ok);
-	msr = c.at->msr + c.number;
+	msr = c.place->msr + c.number;
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		ASSERT_TRUE(wait_for_timer(&msr, 1));
 		sim_advance(1ULL << 31);
@@ -543,8 +554,8 @@ FIXTURE_TEARDOWN(fast_clock)
 }
 
 /*
- * Real clock: low halves wrap between two reads that are far enough apart for the
- * driver to expect it.
+ * With the real clock, the low halves of counters wrap between two reads. The reads are
+ * so far apart that the driver must expect that and read the high halves.
  */
 TEST_F(fast_clock, low_halves_go_round_between_two_reads)
 {
@@ -578,7 +589,10 @@ TEST_F(fast_clock, low_halves_go_round_between_two_reads)
 	for (unsigned int i = 0; i < PMUS; i++) {
 		least = sim_cycles() - begun[i];
 		count = event_count(fd[i]) - first[i];
-		/* and the counts between the read and the reading of the clock */
+		/*
+		 * allow for counts between the read of the event and the read of the
+		 * clock
+		 */
 		most = sim_cycles() - begun[i] + (1ULL << 31);
 		EXPECT_GE(count, least) {
 			TH_LOG("%s", watched[i].type);
