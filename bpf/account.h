@@ -4,21 +4,22 @@
  * attribution.bpf.c includes this code, and has tasks, counters, locks and maps; the
  * unit tests compare the same code with a plain model.
  *
- * A window is the time between two reads of a package's counters.  A window's rate is
- * the counts at its end, divided by the tasks' time, times weight.
- * A task that ran through whole windows is charged by the growth of the running
- * sum of rate times length.  If the task got its CPU within a window, its copy of the
- * sum is adjusted when the window ends.  If the task's slice ended within a window,
- * the slice is kept in the CPU's table and charged in the next window.
+ * A window is the time between two reads of a package's counters.  The rate of a window
+ * is known at its end: the counts of the window, divided by the sum of time times weight
+ * over all tasks.  Each package has a running sum of rate times length over its windows.
+ * A task that ran through whole windows is charged the growth of this sum, times the
+ * task's weight.  If the task got its CPU within a window, the CPU's copy of the sum is
+ * adjusted when the window ends.  If the task left its CPU within a window, its time
+ * slice is kept in the CPU's table of slices and charged in the next window.
  *
- * A CPU enters a window with its first switch in the window.  The switch takes the
+ * A CPU enters a window with its first switch in the window.  This switch takes the
  * package's lock and charges a few slices of the last window.  Further switches change
  * only members of the CPU, with the CPU's lock.  The end of a window takes the locks of
  * all CPUs that have entered the window.
  *
- * All numbers are integers, with 64 bits before and 64 behind the binary point.
- * The remainder of a division is carried into the next window: shares, idle counts
- * and remainders add up to the counters' counts.
+ * Shares, rates and remainders are fixed-point numbers with 64 bits before and 64 bits
+ * after the binary point.  The remainder of a division is carried into the next window:
+ * shares, idle counts and remainders add up to the counters' counts exactly.
  *
  * The including file provides: packages[], cpus[], windows[], n_columns, longest_ns,
  * weighted, share_of(), slices_of(), lock_cpu(), unlock_cpu(), repeat(), REPEATED(),
@@ -30,7 +31,7 @@
 #include "attribution.h"
 #include "number.h"
 
-/* Number of places in a CPU's table that are tried for a task. */
+/* Number of places in a CPU's table of slices that are tried for a task. */
 #define PROBES		8
 /* 2^64 divided by the golden ratio */
 #define HASH_FACTOR	0x9e3779b97f4a7c15ULL
@@ -38,12 +39,18 @@
 #define SLICES_AN_ENTRY	8
 #define ALL_SLICES	(ATTR_MAX_CPUS * (ATTR_CPU_TASKS + 2))
 
-/* Find or make a task's share; without room, get the share of dropped tasks. */
+/*
+ * Find or create a task's share.  If the map of shares is full, get the share that is for
+ * all tasks without room in the map.
+ */
 static struct attr_share *share_of(struct attr_package *p,
 				   const struct attr_key *key);
-/* Get the table of a CPU's slices in a window: one of two tables. */
+/*
+ * Get the table of a CPU's slices in a window.  A CPU has a table for even windows and a
+ * table for odd windows.
+ */
 static struct attr_slices *slices_of(__u32 cpu, __u64 window);
-/* Lock a CPU.  The caller runs on the CPU, or has the package's lock. */
+/* Lock a CPU.  The caller runs on this CPU, or has the lock of the CPU's package. */
 static bool lock_cpu(__u32 cpu);
 static void unlock_cpu(__u32 cpu);
 
@@ -60,14 +67,14 @@ static __always_inline void name_share(struct attr_share *share,
 				       __u32 window)
 {
 	share->tgid = tgid;
-	/* a slice that is charged late may have an older name */
+	/* a slice of an older window, which is charged later, may have an older name */
 	if (share->comm[0] && (__s32)(window - share->named) < 0)
 		return;
 	__builtin_memcpy(share->comm, comm, sizeof(share->comm));
 	share->named = window;
 }
 
-/* Charge the task on @c for all ended windows. */
+/* Charge the task that runs on @c for all windows that have ended. */
 static __noinline void settle(struct attr_package *p, struct attr_cpu *c,
 		   struct attr_share *share)
 {
@@ -89,7 +96,10 @@ static __always_inline bool same_task(const struct attr_key *a,
 	       a->cgroup == b->cgroup;
 }
 
-/* Find or make a task's slice in @s, the table of @c for @window. */
+/*
+ * Find or create a task's slice in @s, the table of @c for @window.  If all places that
+ * are tried have other tasks, get the last slice, for all tasks without a place.
+ */
 static __noinline struct attr_slice *slice_of(struct attr_cpu *c,
 					      struct attr_slices *s, __u64 window,
 					      const struct attr_key *key)
@@ -124,7 +134,7 @@ make:
 	return slice;
 }
 
-/* Get the time of a window until @at, limited to the weighed time. */
+/* Get the time from @opened, the begin of a window, to @at, but not over longest_ns. */
 static __always_inline __u64 weighed(__u64 opened, __u64 at)
 {
 	__u64 ns = at > opened ? at - opened : 0;
@@ -132,7 +142,10 @@ static __always_inline __u64 weighed(__u64 opened, __u64 at)
 	return ns < longest_ns ? ns : longest_ns;
 }
 
-/* End the task's time on @c: keep the task's slice of the open window. */
+/*
+ * End the time slice of the task on @c: add the time to the task's slice of the open
+ * window, in the CPU's table.
+ */
 static __always_inline void end_slice(const struct attr_package *p,
 				      struct attr_cpu *c, __u32 cpu,
 				      const struct attr_key *key, __u64 now)
@@ -156,13 +169,16 @@ static __always_inline void end_slice(const struct attr_package *p,
 
 /* --- weights ------------------------------------------------------------- */
 
-/* Weight of a task with the mean rate; weights are from 1 to ATTR_MAX_WEIGHT. */
+/* Weight of a task that has the mean rate.  Weights are from 1 to ATTR_MAX_WEIGHT. */
 #define MEAN_WEIGHT	1024
-/* Time over which rates of the weight event are averaged. */
+/* Time over which a task's rate, or the mean rate, of the weight event is averaged. */
 #define TASK_MEMORY_NS	(100 * 1000 * 1000)
 #define MEAN_MEMORY_NS	(1000 * 1000 * 1000)
 
-/* Add @grown to @rate.  Counts that are older than @memory ns weigh less. */
+/*
+ * Add the counts of @grown to @rate.  If @rate covers more than @memory ns, scale @rate
+ * down, so that older counts weigh less than the counts to come.
+ */
 static __always_inline void rate_add(struct attr_rate *rate,
 				     const struct attr_rate *grown,
 				     __u64 memory)
@@ -178,7 +194,10 @@ static __always_inline void rate_add(struct attr_rate *rate,
 	}
 }
 
-/* Weigh a task by its rate, if any, against the mean of its package. */
+/*
+ * Get the weight of a task: its rate of the weight event, relative to the mean rate of
+ * its package.  @rate is NULL or has 0 ns if the task's rate is unknown.
+ */
 static __always_inline __u64 weight_of(const struct attr_rate *mean,
 				       const struct attr_rate *rate)
 {
@@ -198,8 +217,9 @@ static __always_inline __u64 weight_of(const struct attr_rate *mean,
 /* --- switches ------------------------------------------------------------ */
 
 /*
- * Open the first window.  @return @now, or the begin of the open window or of the slice
- * on @c if later: CPUs read the clock before they have a lock.
+ * Move @now into the open window; open the first window if there is none.  A CPU reads
+ * the clock before it takes a lock, so that @now may be before the begin of the open
+ * window or of the time slice on @c.  @return the latest of the three times.
  */
 static __always_inline __u64 in_window(struct attr_package *p,
 				       const struct attr_cpu *c, __u64 now)
@@ -215,7 +235,10 @@ static __always_inline __u64 in_window(struct attr_package *p,
 	return now < c->since ? c->since : now;
 }
 
-/* With the package's lock: enter the open window, at the first switch of @c. */
+/*
+ * Add @c to the CPUs that have entered the open window, at its first switch in the
+ * window.  The caller has the package's lock.
+ */
 static __noinline void enter(struct attr_package *p, struct attr_cpu *c,
 			     __u32 cpu)
 {
@@ -235,8 +258,8 @@ static __noinline void enter(struct attr_package *p, struct attr_cpu *c,
 }
 
 /*
- * Replace the task with @key by @next.  The caller has the package's lock, or the lock of
- * @c if @c has entered the window.
+ * Replace the task on @c, which has @key, by @next.  The caller has the package's lock,
+ * or only the lock of @c if @c has entered the window.
  */
 static __always_inline void switch_tasks(struct attr_package *p,
 					 struct attr_cpu *c, __u32 cpu,
@@ -266,9 +289,10 @@ static __always_inline void switch_tasks(struct attr_package *p,
 }
 
 /*
- * With the package's lock: enter the window if necessary, and switch.  A CPU that switches
- * at the begin of the window, after a read, does not enter: the next task runs through the
- * window.  @share: share of the task with @key, or NULL.
+ * Enter the open window if necessary, and switch.  The caller has the package's lock.  A
+ * CPU that switches right at the begin of the window, after its read of the counters,
+ * does not enter: the next task may run through the whole window.
+ * @share: share of the task with @key, or NULL.
  */
 static __always_inline void enter_and_switch(struct attr_package *p,
 					     struct attr_cpu *c, __u32 cpu,
@@ -297,20 +321,20 @@ static __always_inline void enter_and_switch(struct attr_package *p,
 	switch_tasks(p, c, cpu, key, next, weight, now);
 }
 
-/* A switch of a CPU: data that are known before a lock is taken. */
+/* Data of a context switch that a CPU collects before it takes a lock. */
 struct turn {
-	struct attr_task coming;
+	struct attr_task coming;	/* the next task */
 	struct attr_key key;		/* the previous task */
 	char comm[ATTR_COMM_LEN];	/* name of the previous task, if @seen */
-	bool seen;			/* previous task and struct attr_cpu agree */
+	bool seen;			/* struct attr_cpu has the previous task */
 	__u32 cpu;
 	__u64 now;
-	struct attr_rate grown;
+	struct attr_rate grown;		/* weight event's counts of the previous task */
 	struct attr_rate rate;		/* rate of the next task; 0 ns: unknown */
 };
 
 /*
- * Update the name and the weight event's counts of the previous task.  @return the
+ * Update the previous task's name, and the weight event's counts on @c.  @return the
  * weight of the next task.
  */
 static __always_inline __u64 update(const struct attr_package *p,
@@ -326,8 +350,8 @@ static __always_inline __u64 update(const struct attr_package *p,
 }
 
 /*
- * Add the weight event's counts on @c to the mean.  All CPUs that may read the mean are
- * locked out.
+ * Add the weight event's counts on @c to the package's mean rate.  The caller's locks
+ * keep out all CPUs that may read the mean rate.
  */
 static __always_inline void add_grown(struct attr_package *p, struct attr_cpu *c)
 {
@@ -338,7 +362,8 @@ static __always_inline void add_grown(struct attr_package *p, struct attr_cpu *c
 }
 
 /*
- * Switch with only the lock of @c.  @return false if @c has to enter the window first.
+ * Switch with only the lock of @c.  @return false, without a switch, if @c has to enter
+ * the open window first.
  */
 static __always_inline bool switch_alone(struct attr_package *p,
 					 struct attr_cpu *c,
@@ -352,7 +377,7 @@ static __always_inline bool switch_alone(struct attr_package *p,
 		__sync_fetch_and_add(&p->missed, 1);
 		return true;
 	}
-	/* the window cannot end while the CPU's lock is held */
+	/* the open window cannot end while this CPU's lock is held: check again */
 	entered = c->entered == *(volatile __u64 *)&p->window;
 	if (entered)
 		switch_tasks(p, c, t->cpu, &t->key, &t->coming,
@@ -363,7 +388,11 @@ static __always_inline bool switch_alone(struct attr_package *p,
 
 /* --- windows ------------------------------------------------------------- */
 
-/* Charge the next slice of the last window. */
+/*
+ * Charge the next slice of the last window.  The position is in @charging and @charged of
+ * the window; the number of the call in @i is not used.  @return not 0 after the last
+ * slice.
+ */
 static long charge_slice(__u32 i, __u32 *package)
 {
 	struct attr_package *p = &packages[*package % ATTR_MAX_PACKAGES];
@@ -403,7 +432,10 @@ static long charge_slice(__u32 i, __u32 *package)
 	return 0;
 }
 
-/* Lock the next CPU that has entered the open window, and add up its time. */
+/*
+ * Lock CPU number @i of the CPUs that have entered the open window, and add its time to
+ * the window's time.
+ */
 static long lock_entered(__u32 i, __u32 *package)
 {
 	struct attr_package *p = &packages[*package % ATTR_MAX_PACKAGES];
@@ -420,11 +452,14 @@ static long lock_entered(__u32 i, __u32 *package)
 	c = &cpus[cpu];
 	w->ran += c->ran;
 	if (c->pid) {
-		/* the window's end is unknown yet: subtract the time before */
+		/*
+		 * The end of the window is not known yet.  Subtract the time before
+		 * the running task began; end_window() adds the whole window.
+		 */
 		w->ran -= c->weight * weighed(w->opened, c->since);
 		w->weight += c->weight;
 	}
-	/* the CPU may have switched after the read */
+	/* this CPU may have switched after the read: the window ends at the switch */
 	if (c->since > p->now.at)
 		p->now.at = c->since;
 	return 0;
@@ -441,7 +476,10 @@ static long unlock_entered(__u32 i, __u32 *package)
 	return 0;
 }
 
-/* Divide a column's counts of the open window at its end. */
+/*
+ * Divide a column's counts of the open window, at its end, by the tasks' time: get the
+ * rate of the window, and update the package's running sum.
+ */
 static long divide(__u32 column, __u32 *package)
 {
 	struct attr_package *p = &packages[*package % ATTR_MAX_PACKAGES];
@@ -456,7 +494,7 @@ static long divide(__u32 column, __u32 *package)
 	} else {
 		counts = p->now.remainder[column];
 		counts.whole += w->delta[column];
-		/* tasks may have had no time to run yet */
+		/* tasks are on CPUs, but may have run for 0 ns until now */
 		if (p->ran)
 			rate = number_over(counts, p->ran);
 		p->now.remainder[column] =
@@ -469,8 +507,9 @@ static long divide(__u32 column, __u32 *package)
 }
 
 /*
- * Let the next CPU that has entered the last window switch again.  The CPU's task is not
- * charged for the window before the task got the CPU.
+ * Unlock CPU number @i of the CPUs that have entered the last window.  Before, adjust
+ * the CPU's copy of the running sum: the task on the CPU is not charged for the part of
+ * the window before the task got the CPU.
  */
 static long leave_entered(__u32 i, __u32 *package)
 {
@@ -515,7 +554,10 @@ static __always_inline void charge_all(const struct attr_package *p,
 		repeat(ALL_SLICES, ALL_SLICES, charge_slice, package);
 }
 
-/* Charge some slices of the last window; often the window has only one slice. */
+/*
+ * Charge some slices of the last window.  Often the window has only one slice: charge
+ * the first slice without a loop.
+ */
 static __always_inline void charge_some(const struct attr_package *p,
 					__u32 package)
 {
@@ -526,16 +568,17 @@ static __always_inline void charge_some(const struct attr_package *p,
 }
 
 /*
- * Before the end of a window, with the package's lock: lock all CPUs that have entered
- * the window.  The window's end is @now, or the last switch.  @return false if a lock is
- * busy for too long: the window stays open, unchanged.
+ * Lock all CPUs that have entered the open window, before the window ends.  The caller
+ * has the package's lock.  The window will end at @now, or at the last switch if that is
+ * later.  @return false if the lock of a CPU is busy for too long: then the window stays
+ * open, unchanged.
  */
 static bool lock_window(struct attr_package *p, __u32 package, __u64 now)
 {
 	struct attr_window *w = window_of(package, p->window);
 	__u64 old_end = p->now.at;
 
-	/* the next window uses the tables of the last window again */
+	/* the next window reuses the tables of the last window's slices */
 	charge_all(p, package);
 	w->locked = 0;
 	w->ran = w->weight = 0;
@@ -548,11 +591,12 @@ static bool lock_window(struct attr_package *p, __u32 package, __u64 now)
 	return false;
 }
 
+/* Add the package's idle time in the open window, which ends at @end. */
 static __always_inline void account_idle(struct attr_package *p, __u64 end)
 {
 	__u64 idle = p->idle + (p->running ? 0 : end) - p->idle_seen;
 
-	/* the clocks of two CPUs may differ a little */
+	/* the clocks of two CPUs may differ a little: the sum may be below 0 */
 	if ((__s64)idle < 0)
 		idle = 0;
 	if (idle > end - p->opened)
@@ -561,7 +605,10 @@ static __always_inline void account_idle(struct attr_package *p, __u64 end)
 	p->idle_seen += idle;
 }
 
-/* End the locked window.  The window's @delta has the counts of the read. */
+/*
+ * End the open window, whose CPUs are locked, and unlock them.  @delta of the window has
+ * the counts since the last read.
+ */
 static void end_window(struct attr_package *p, __u32 package)
 {
 	struct attr_window *w = window_of(package, p->window);
@@ -582,9 +629,9 @@ static void end_window(struct attr_package *p, __u32 package)
 
 /*
  * Decide whether to read the counters, @since ns after the last read.  One read in
- * @resolution ns is enough, with two exceptions.  If the package becomes idle, saved
- * reads are used: no task has the later counts.  If the table of @c is nearly full, a
- * read empties the table.
+ * @resolution ns is enough, with two exceptions.  If the package becomes idle, a saved
+ * read is used, because the counts from now on belong to no task.  If the table of @c is
+ * nearly full, the read begins a new window with an empty table.
  */
 static __always_inline bool is_due(const struct attr_package *p,
 				   const struct attr_cpu *c, __u64 since,
@@ -597,7 +644,10 @@ static __always_inline bool is_due(const struct attr_package *p,
 	return goes_idle && p->running == 1 && p->spare >= resolution;
 }
 
-/* Account for a read @since ns after the last read. */
+/*
+ * Update the package's saved reads after a read: add @since, the ns since the last read,
+ * and subtract the cost of the read, @resolution.
+ */
 static __always_inline void pay_read(struct attr_package *p, __u64 since,
 				     __u64 resolution)
 {

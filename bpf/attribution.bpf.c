@@ -16,13 +16,16 @@
 const volatile __u32 n_events;
 const volatile __u32 n_columns;
 const volatile __u32 n_cpus;
-/* 1 + place of the controller whose version 1 hierarchy has the cgroups, or 0: version 2 */
+/*
+ * 1 + index in css_set.subsys[] of the controller whose hierarchy has the cgroups
+ * (version 1), or 0 for cgroups of version 2.
+ */
 const volatile __u32 v1_controller;
-/* Column of an event. */
+/* Column to which the counts of an event are added. */
 const volatile __u32 column_of[ATTR_MAX_EVENTS];
-/* Shortest time between two reads of a package's counters, 0: read at each switch. */
+/* Shortest time between two reads of a package's counters; 0: read at each switch. */
 const volatile __u64 resolution_ns;
-/* Limit of the weighed time of a window, so that ATTR_MAX_RAN holds. */
+/* Limit of the time of a window that weights multiply, so that ATTR_MAX_RAN holds. */
 const volatile __u64 longest_ns;
 /* Every CPU has an event that weighs the CPU's task. */
 const volatile bool weighted;
@@ -33,10 +36,13 @@ struct attr_package packages[ATTR_MAX_PACKAGES];
 struct attr_cpu cpus[ATTR_MAX_CPUS];
 /* The open window and the last window of each package. */
 struct attr_window windows[ATTR_MAX_PACKAGES][2];
-/* Result of event_base(). */
+/* Result of the program event_base. */
 __u64 base_found;
 
-/* Entry e * n_cpus + c: event e on CPU c. The size is set before the load. */
+/*
+ * Entry e * n_cpus + c is event e on CPU c.  User space sets max_entries before it loads
+ * the programs.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__uint(key_size, sizeof(__u32));
@@ -44,7 +50,10 @@ struct {
 	__uint(max_entries, 1);
 } events SEC(".maps");
 
-/* Offset of each entry of events: all CPUs of a package get the same count. */
+/*
+ * Offset that is added to the count of each entry of events, so that all CPUs of a
+ * package get the same count of a counter.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__type(key, __u32);
@@ -59,7 +68,7 @@ struct {
 	__uint(max_entries, 1);
 } weight_events SEC(".maps");
 
-/* Programs fill one map while user space empties the other map. */
+/* The programs fill one of these maps while user space empties the other map. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__type(key, struct attr_key);
@@ -67,7 +76,7 @@ struct {
 	__uint(max_entries, 1);
 } shares_even SEC(".maps"), shares_odd SEC(".maps");
 
-/* Entries 2 * c and 2 * c + 1: CPU c's slices of the open window and the last window. */
+/* Entries 2 * c and 2 * c + 1 are the slices of CPU c in even and in odd windows. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__type(key, __u32);
@@ -86,9 +95,10 @@ struct {
 static const struct attr_share no_share;
 
 /*
- * Call @step(i, &@package) for each i below @n, which is at most @most, until @step
- * returns not 0.  Without bpf_loop() the verifier checks each round of a loop.  The
- * verifier checks a global function once: two levels of loops are checked in time.
+ * Call @step(i, &@package) for each i below @n until @step returns not 0.  @most is the
+ * largest possible @n.  On kernels without bpf_loop() the verifier follows each round of
+ * a loop, but checks a global function only once.  Therefore the loop has two levels,
+ * with the inner loop in a global function, @step_some().
  */
 #define SOME	256
 #define repeat(n, most, step, package)					\
@@ -106,7 +116,7 @@ static const struct attr_share no_share;
 		     from += SOME)					\
 			;						\
 	} while (0)
-/* Define the functions that repeat() calls; @step has been declared. */
+/* Define the functions that repeat() calls for @step. */
 #define REPEATED(step)							\
 	__noinline int step##_once(__u32 i, __u32 package)		\
 	{								\
@@ -121,13 +131,13 @@ static const struct attr_share no_share;
 		return 0;						\
 	}
 
-/* With a read at each switch, each switch has the package's lock. */
+/* If each switch reads the counters, each switch takes the package's lock. */
 #define cpu_locks	(resolution_ns != 0)
 
 #include "account.h"
 #include "lock.h"
 
-/* Data that are too large for the stack. */
+/* Data of the running program that are too large for its stack. */
 struct scratch {
 	struct turn turn;
 	__u64 seen[ATTR_MAX_EVENTS];
@@ -142,7 +152,10 @@ struct {
 
 /* --- counting ------------------------------------------------------------ */
 
-/* Read the events; 0, which adds no counts, for an event that this CPU cannot read. */
+/*
+ * Read the counts of all events into @s->seen.  An event that this CPU cannot read has
+ * the count 0, for which collect() adds nothing.
+ */
 static __noinline void read_events(struct scratch *s, __u32 cpu)
 {
 	struct bpf_perf_event_value value;
@@ -160,9 +173,10 @@ static __noinline void read_events(struct scratch *s, __u32 cpu)
 }
 
 /*
- * Add the counts since the last read to the window.  Another CPU may have read later and
- * taken the lock earlier: counts only grow.  Bases wrap: a difference with the highest bit
- * set is negative, and is dropped.
+ * Add the counts since the last read to the window.  Another CPU may have read the
+ * counters later than this CPU but taken the lock earlier: then @s has older counts
+ * than @p, which are dropped.  Because the offsets in bases wrap, a difference with the
+ * highest bit set is negative.
  */
 static __noinline void collect(struct attr_package *p, struct attr_window *w,
 			       const struct scratch *s)
@@ -226,7 +240,7 @@ static __u64 cgroup_of(struct task_struct *task)
 {
 	struct cgroup_subsys_state *css = NULL;
 
-	/* loads of BTF pointers, which cost less than calls of a helper */
+	/* plain loads through BTF pointers, which cost less than calls of a helper */
 	if (!v1_controller)
 		return task->cgroups->dfl_cgrp->kn->id;
 	bpf_core_read(&css, sizeof(css),
@@ -241,7 +255,10 @@ static __u64 rate_key(__u32 pid, __u64 start_time)
 	return start_time ^ ((__u64)pid << 40);
 }
 
-/* Read the weight event's counts of the task that has run until now. */
+/*
+ * Read the weight event on this CPU.  @grown gets its counts since the last read, which
+ * belong to the task on @c, and the task's rate is updated.
+ */
 static void measure(struct attr_cpu *c, __u64 now, struct attr_rate *grown)
 {
 	struct bpf_perf_event_value value;
@@ -272,14 +289,18 @@ static void measure(struct attr_cpu *c, __u64 now, struct attr_rate *grown)
 
 /* --- switches and polls -------------------------------------------------- */
 
-/* Must this switch or poll read the counters?  Of several CPUs, only one reads. */
+/*
+ * Decide whether this switch or poll reads the counters.  A poll always does.  Of several
+ * CPUs that switch at the same time, only one reads.
+ * @since: gets the time in ns since the last read.
+ */
 static bool claim_read(struct attr_package *p, const struct attr_cpu *c,
-		       __u64 now, bool goes_idle, bool asked, __u64 *since)
+		       __u64 now, bool goes_idle, bool is_poll, __u64 *since)
 {
 	__u64 read_at = *(volatile __u64 *)&p->read_at;
 
 	*since = now > read_at ? now - read_at : 0;
-	if (asked || !resolution_ns) {
+	if (is_poll || !resolution_ns) {
 		*(volatile __u64 *)&p->read_at = now;
 		return true;
 	}
@@ -297,6 +318,7 @@ static void identify(const struct attr_cpu *c, struct attr_key *key)
 	key->cgroup = c->cgroup;
 }
 
+/* Copy the properties of a task that gets the CPU. */
 static void describe(struct task_struct *task, struct attr_task *next)
 {
 	next->pid = task->pid;
@@ -307,8 +329,8 @@ static void describe(struct task_struct *task, struct attr_task *next)
 }
 
 /*
- * Switch with the package's lock.  @reads: @s has counts of a read @since ns after the
- * last read.
+ * Take the package's lock, end the window if the counters were read, and switch.
+ * @reads: @s->seen has new counts, read @since ns after the last read.
  */
 static __always_inline void switch_locked(struct attr_package *p,
 					  struct attr_cpu *c,
@@ -320,7 +342,7 @@ static __always_inline void switch_locked(struct attr_package *p,
 	struct turn *t = &s->turn;
 	__u64 weight;
 
-	/* find a share that is certainly needed before taking the lock */
+	/* a share that is certainly needed: find it before taking the lock */
 	if (c->watched && c->pid &&
 	    (reads || c->since < *(volatile __u64 *)&p->opened))
 		share = make_share(p, &t->key, epoch);
@@ -328,7 +350,7 @@ static __always_inline void switch_locked(struct attr_package *p,
 		__sync_fetch_and_add(&p->missed, 1);
 		return;
 	}
-	/* a flip may have exchanged the maps since */
+	/* flip() may have changed to the other map since */
 	if (p->epoch != epoch)
 		share = NULL;
 	t->now = in_window(p, c, t->now);
@@ -349,11 +371,13 @@ static __always_inline void switch_locked(struct attr_package *p,
 }
 
 /*
- * Account for @prev, which has run on this CPU until now, and start the time of @next.
- * If a lock is busy, change nothing: struct attr_cpu keeps the previous task, and the
- * next switch or poll accounts for the time.
+ * Account for the time of @prev, which has run on this CPU until now, and begin the time
+ * slice of @next.  In a poll, both are the running task.  If a lock is busy, nothing
+ * changes: struct attr_cpu keeps the previous task, and the next switch or poll accounts
+ * for the time.
  */
-static int look(struct task_struct *prev, struct task_struct *next, bool asked)
+static int account_switch(struct task_struct *prev, struct task_struct *next,
+			  bool is_poll)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), zero = 0;
 	struct attr_rate *task_rate;
@@ -375,7 +399,7 @@ static int look(struct task_struct *prev, struct task_struct *next, bool asked)
 	t->cpu = cpu;
 	c->looks++;
 	t->now = bpf_ktime_get_ns();
-	reads = claim_read(p, c, t->now, c->pid && !next->pid, asked, &since);
+	reads = claim_read(p, c, t->now, c->pid && !next->pid, is_poll, &since);
 	if (reads) {
 		read_events(s, cpu);
 		t->now = bpf_ktime_get_ns();
@@ -405,22 +429,22 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev,
 	     struct task_struct *next)
 {
-	return look(prev, next, false);
+	return account_switch(prev, next, false);
 }
 
 /*
- * Poll a CPU: read the counters, and account for the task that runs on the CPU.  User
- * space runs the program on each CPU.
+ * Poll this CPU: read the counters, and account for the task that runs on the CPU.  User
+ * space starts the program on each CPU (BPF_F_TEST_RUN_ON_CPU).
  */
 SEC("raw_tp/look")
 int look_here(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	return look(task, task, true);
+	return account_switch(task, task, true);
 }
 
-/* End the time of the task that ran on @cpu when @cpu went offline. */
+/* End the time slice of the task that ran on @cpu when @cpu went offline. */
 static __noinline void vacate(__u32 cpu)
 {
 	struct attr_cpu *c = &cpus[cpu % ATTR_MAX_CPUS];
@@ -445,9 +469,9 @@ static __noinline void vacate(__u32 cpu)
 }
 
 /*
- * The last switch of a CPU, from the task that stops the CPU, is not traced: the CPU is
- * offline already.  The CPU that controls the hotplug runs this program when the other
- * CPU is off.
+ * The last switch of a CPU that goes offline, away from the task that stops the CPU, is
+ * not traced because the CPU is offline already.  The CPU that controls the hotplug runs
+ * this program when @cpu is off.
  */
 SEC("tp_btf/cpuhp_exit")
 int BPF_PROG(on_hotplug, unsigned int cpu, int state, int step, int err)
@@ -462,9 +486,9 @@ int BPF_PROG(on_hotplug, unsigned int cpu, int state, int step, int err)
 /* --- for user space ------------------------------------------------------ */
 
 /*
- * Charge a CPU's task for all ended windows: their counts belong to this account, not
- * to the next account.  The task may be running; the CPU's next switch waits for the
- * lock.
+ * Charge the task on @cpu for all windows that have ended, because their counts belong
+ * to the account that flip() closes.  The task may be running on its CPU meanwhile: the
+ * CPU's next switch needs the package's lock, which the caller has.
  */
 static long settle_cpu(__u32 cpu, __u32 *package)
 {
@@ -483,8 +507,8 @@ static long settle_cpu(__u32 cpu, __u32 *package)
 REPEATED(settle_cpu)
 
 /*
- * Use the other map of shares for a package from now on.  The map in use so far has all
- * counts of the package until the last read.
+ * Use the other map of shares for a package from now on.  The map that was used until now
+ * has all counts of the package until the last read.
  * args[0]: the package.
  */
 SEC("raw_tp/flip")
@@ -505,7 +529,7 @@ int flip(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Check that this CPU can read an event. args[0]: entry of events. */
+/* Check that this CPU can read an event.  args[0]: entry in the map events. */
 SEC("raw_tp/try_read")
 int try_read(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -516,10 +540,12 @@ int try_read(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * Get the count of a counter at which an event began.  A package's event and its copies
- * begin at different counts of the counter.  The driver keeps the counter's count at the
- * last update of an event in hw.prev_count; the event's own count is subtracted.
- * args[0]: user space's descriptor of the event, which counts and is not being read.
+ * Get the value that a counter had when an event began to count: the copies of an event
+ * on the CPUs of a package begin at different values of the same counter.  The driver
+ * keeps the counter's value at the last update of the event in hw.prev_count; subtract
+ * the event's own count at this update.
+ * args[0]: user space's descriptor of the event, which must be counting and must not be
+ * read at the same time.
  */
 SEC("raw_tp/event_base")
 int event_base(struct bpf_raw_tracepoint_args *ctx)

@@ -16,11 +16,11 @@ extern "C" {
 #define ATTR_MAX_PACKAGES	8
 #define ATTR_MAX_CPUS		1024	/* a power of two */
 
-/* Tasks with a slice each on a CPU between two reads; a power of two. */
+/* Tasks that can have their own slice in a CPU's table of a window; a power of two. */
 #define ATTR_CPU_TASKS		64
-/* Number of tasks on a CPU that causes an early read of the counters. */
+/* Number of tasks in a CPU's table that causes an early read of the counters. */
 #define ATTR_CPU_CROWD		48
-/* Reads that a package may save for the time when the package becomes idle. */
+/* Number of reads that a package may save for the times when the package becomes idle. */
 #define ATTR_SPARE_READS	8
 
 /* Largest weight of a task; the smallest is 1. */
@@ -31,9 +31,9 @@ extern "C" {
 #define ATTR_COMM_LEN		16
 
 /**
- * struct attr_rate - rate of an event that each CPU counts for itself
- * @measured: count
- * @ns: time of the count
+ * struct attr_rate - rate of the weight event, which each CPU counts for itself
+ * @measured: count of the event
+ * @ns: time in which the event had this count
  */
 struct attr_rate {
 	__u64 measured;
@@ -55,7 +55,7 @@ struct attr_task {
 };
 
 /**
- * struct attr_number - a count with 64 binary places
+ * struct attr_number - a fixed-point count with 64 bits after the binary point
  * @whole: whole counts
  * @fraction: fraction of a count, in 2^-64 counts
  */
@@ -66,8 +66,8 @@ struct attr_number {
 
 /**
  * struct attr_key - a task, in a package and a cgroup
- * @start_time: tells apart tasks with the same @pid; both 0: all tasks without
- *	room in the map
+ * @start_time: distinguishes tasks that had the same @pid; if @start_time and @pid are
+ *	0, the key is for all tasks without room in the map
  * @cgroup: id of the task's cgroup (version 2)
  * @pid: thread number of the task
  * @package: index of the package that the task ran in
@@ -80,11 +80,11 @@ struct attr_key {
 };
 
 /**
- * struct attr_share - counts and time of a task since the last flip
+ * struct attr_share - counts and time of a task since flip() last changed the map
  * @comm: last known name of the task
  * @named: window in which @comm was read
  * @tgid: process of the task
- * @stretches: number of time slices on a CPU, and of polls in a slice
+ * @stretches: number of the task's time slices on a CPU; a poll within a slice adds 1
  * @cpu_ns: time on CPUs of the package
  * @count: counts by column
  */
@@ -102,7 +102,7 @@ struct attr_share {
  * @key: the task
  * @comm, @tgid: name and process of the task
  * @stretches: number of time slices on the CPU
- * @window: number of the window; with another number this place is free
+ * @window: number of the window; the place is free if the number is not the table's
  * @ns: time on the CPU
  * @ran: time on the CPU, times the task's weight
  */
@@ -120,7 +120,7 @@ struct attr_slice {
  * struct attr_slices - all time slices that ended on a CPU in a window
  * @used: number of @slice in use
  * @place: indexes of the used slices
- * @slice: slices by a hash of the task; the last slice is for tasks without a place
+ * @slice: slices by a hash of the task; the last slice is for all tasks without a place
  */
 struct attr_slices {
 	__u32 used;
@@ -132,12 +132,12 @@ struct attr_slices {
  * struct attr_window - the time between two reads of a package's counters
  * @entered: number of CPUs that have switched in the window
  * @charging: number of @entered CPUs whose slices have been charged
- * @charged: number of charged slices of the next CPU
+ * @charged: number of slices that have been charged of the CPU after these
  * @locked: at the end of the window: number of @entered CPUs whose locks are held
  * @opened: time at which the window began
  * @weight: at the end: sum of the weights of tasks on @entered CPUs
- * @ran: at the end: time of the CPUs' slices, times weight, less the time in the window
- *	before the running tasks began, times weight
+ * @ran: at the end: on @entered CPUs, time of the slices that have ended, times weight,
+ *	less the time in the window before the running tasks began, times weight
  * @delta: at the end: counts of each column's counters in the window
  * @sum: the package's @sum at the begin of the window
  * @rate: after the end: counts per ns and unit of weight
@@ -158,9 +158,9 @@ struct attr_window {
 };
 
 /**
- * struct attr_state - the accounts of a package, as of one read of its counters
+ * struct attr_state - the accounts of a package at a read of its counters
  * @seen: count of each counter
- * @remainder: counts of a column that are too few for a division
+ * @remainder: counts of a column that the last division left over
  * @idle: counts of a column while no task ran
  * @idle_ns: time while no task ran
  * @at: time of the read, nanoseconds of the monotonic clock
@@ -175,28 +175,28 @@ struct attr_state {
 
 /**
  * struct attr_package - a package
- * @lock: 0 if free.  The holder changes the members below.  Exception: @running and
- *	@idle change with a CPU's lock as well
- * @missed: switches that were missed because a lock was busy; the next switch accounts
- *	for their time
+ * @lock: 0 if free.  The holder may change the members below.  Exception: a CPU with
+ *	only its own lock changes @running and @idle as well
+ * @missed: number of switches that were not accounted because a lock was busy; the next
+ *	switch of the CPU accounts for their time
  * @weight: sum of the weights of tasks on CPUs that have not entered the window
  * @ran: at the end of a window: time of all tasks in the window, times weight
  * @reads: number of reads of the counters
  * @entries: shares of this package in each of the two maps
- * @idle_seen: the idle time up to the last read
+ * @idle_seen: idle time until the last read
  * @running: CPUs that run a task
  * @idle: sum of the times at which the package became busy, less the times at which
  *	the package became idle; wraps
  * @window: number of the open window; the lowest bit selects one of two windows
  * @opened: time at which the open window began
  * @read_at: time at which a CPU last began to read the counters
- * @spare: saved reads, as time: a read costs the resolution
+ * @spare: saved reads, in ns: a read costs the resolution
  * @mean: mean rate of the weight event on all CPUs
- * @epoch: parity selects the map of shares in use
- * @sum: counts of a task of weight 1 that ran all the time until the open window;
- *	wraps
+ * @epoch: an even number selects the map shares_even, an odd number shares_odd
+ * @sum: counts that a task of weight 1 would have that ran all the time until the open
+ *	window; wraps
  * @now: the accounts; user space sets the counters' counts at the start
- * @flipped: copy of @now from the last flip
+ * @flipped: copy of @now from the last call of flip()
  * @dropped: counts and time of tasks without room in the map, for each map
  */
 struct attr_package {
@@ -226,8 +226,8 @@ struct attr_package {
 /**
  * struct attr_cpu - a CPU
  * @package: index of the CPU's package; set by user space
- * @watched: not 0 after the first poll: the CPU's switches are accounted
- * @lock: 0 if free.  The holder changes members without the package's lock
+ * @watched: not 0 after the first poll, from which on the CPU's switches are accounted
+ * @lock: 0 if free.  The holder may change members without the package's lock
  * @pid: the running task, 0: idle
  * @comm, @tgid, @start_time, @cgroup: identity of the task when it got the CPU
  * @weight: weight of the task
@@ -237,11 +237,12 @@ struct attr_package {
  * @ran: time of slices in the @entered window, times weight
  * @measured_at: time of the last read of the weight event
  * @measured: count of the weight event at the last read
- * @grown: count of the weight event in the window
+ * @grown: counts of the weight event that are not yet in the package's @mean
  * @looks: number of switches and polls
  * @departures: number of times the CPU went offline
- * @sum: the package's @sum when the task was last charged, adjusted: the growth of the
- *	package's @sum since then is charged to the task
+ * @sum: the package's @sum when the task was last charged, adjusted if the task got the
+ *	CPU within a window: the task is charged the growth of the package's @sum over
+ *	this value
  */
 struct attr_cpu {
 	__u32 package;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel structures that the programs read, with only the members that the
- * programs read.  libbpf finds the members' offsets when a program is loaded (CO-RE):
- * a build needs no kernel, and a build runs on many kernels.
+ * The kernel structures that the BPF programs read, with only the members that they
+ * read.  libbpf finds the members' offsets when a program is loaded (CO-RE): a build
+ * needs no kernel headers, and the same build runs on many kernels.
  */
 #ifndef XEON_UNCORE_BPF_KERNEL_TYPES_H
 #define XEON_UNCORE_BPF_KERNEL_TYPES_H
@@ -51,7 +51,7 @@ struct task_struct {
 	struct files_struct *files;
 };
 
-/* local64_t, with any type in it */
+/* local64_t, whose own member has another type */
 struct local64 {
 	__u64 value;
 };
@@ -67,7 +67,10 @@ struct perf_event {
 
 #pragma clang attribute pop
 
-/* The step at which a CPU is off.  CO-RE has the value of the running kernel. */
+/*
+ * The hotplug step at which a CPU is off.  The number differs between kernels: CO-RE
+ * replaces it by the running kernel's.
+ */
 enum cpuhp_state {
 	CPUHP_TEARDOWN_CPU = 1,
 };

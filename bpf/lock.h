@@ -2,34 +2,35 @@
 /*
  * Locks of packages and CPUs.
  *
- * bpf_spin_lock() is not for tracing programs.  All users of these locks run on one CPU
- * and not in an NMI, and hold a lock for a moment only.  But a hypervisor may take the
- * holder's CPU away, and newer RT kernels may preempt the holder at other tracepoints
- * than sched_switch, so every wait is bounded.  A CPU whose wait times out marks the
- * lock as stalled.  Until the holder continues, no other CPU waits for the lock.  Waiting
- * CPUs only read, so that the holder keeps the cache line.
+ * Tracing programs cannot use bpf_spin_lock().  A program that takes one of these locks
+ * stays on its CPU, does not run in an NMI, and holds the lock for a moment only.  But a
+ * hypervisor may take the holder's CPU away, and newer RT kernels may preempt the holder
+ * at other tracepoints than sched_switch, so every wait is bounded.  A CPU whose wait
+ * times out marks the lock as stalled.  Until the holder unlocks, no other CPU waits for
+ * a stalled lock.  Waiting CPUs only read the lock word, so that the cache line stays
+ * with the holder.
  *
  * Order: a package's lock before the locks of its CPUs.  A program that has only a CPU's
  * lock waits for no further lock.
  *
- * The including file provides: packages[], cpus[], has_loop, cpu_locks: whether a
- * program may have a CPU's lock alone.
+ * The including file provides packages[], cpus[], has_loop, and cpu_locks.  If cpu_locks
+ * is false, every program takes the package's lock, and CPUs need no locks.
  */
 #ifndef XEON_UNCORE_BPF_LOCK_H
 #define XEON_UNCORE_BPF_LOCK_H
 
 #include "attribution.h"
 
-/* Longest wait for a lock; then the lock is stalled. */
+/* Longest wait for a lock.  After this time the waiting CPU marks the lock as stalled. */
 #define LOCK_NS		(10 * 1000 * 1000)
-/* The kernel's limit of a loop, which takes far longer than LOCK_NS. */
+/* The kernel's limit for bpf_loop().  So many tries take far longer than LOCK_NS. */
 #define LOCK_TRIES	(1 << 23)
-/* Without bpf_loop(): LOCK_ROUNDS^3 tries take less than LOCK_NS. */
+/* Kernels without bpf_loop(): LOCK_ROUNDS^3 tries take less than LOCK_NS. */
 #define LOCK_ROUNDS	50
 
 enum { LOCK_FREE, LOCK_HELD, LOCK_STALLED };
 
-/* Flag in a lock's number: the lock of a CPU, not of a package. */
+/* Flag in the number of a lock: the rest of the number is a CPU, not a package. */
 #define CPU_LOCK	(1U << 31)
 
 static __u32 *lock_word(__u32 number)
@@ -57,6 +58,7 @@ struct lock_wait {
 	bool locked;
 };
 
+/* Try to take a lock.  @return not 0 if the wait is over; @w->locked has the outcome. */
 static long wait_step(__u32 i, struct lock_wait *w)
 {
 	__u32 *word = lock_word(w->number);
@@ -67,7 +69,10 @@ static long wait_step(__u32 i, struct lock_wait *w)
 	       bpf_ktime_get_ns() > w->until;
 }
 
-/* Without bpf_loop(): @return 0 while the lock is busy, 1 with the lock, else -1. */
+/*
+ * Try LOCK_ROUNDS times to take a lock, without bpf_loop().  @return 1 if this CPU has
+ * the lock, 0 if the lock is still busy, -1 if the lock is stalled or the time is over.
+ */
 __noinline int wait_round(__u32 number, __u64 until)
 {
 	struct lock_wait w = { until, number, false };
@@ -79,6 +84,7 @@ __noinline int wait_round(__u32 number, __u64 until)
 	return 0;
 }
 
+/* Call wait_round() up to LOCK_ROUNDS times.  @return as wait_round(). */
 __noinline int wait_rounds(__u32 number, __u64 until)
 {
 	int outcome = 0;
@@ -89,6 +95,7 @@ __noinline int wait_rounds(__u32 number, __u64 until)
 	return outcome;
 }
 
+/* Wait for a busy lock.  @return true if this CPU has the lock. */
 static __noinline bool wait_for_lock(__u32 number)
 {
 	struct lock_wait w = { bpf_ktime_get_ns() + LOCK_NS, number, false };
@@ -104,6 +111,7 @@ static __noinline bool wait_for_lock(__u32 number)
 	return outcome == 1;
 }
 
+/* Take a lock, or mark it as stalled and return false. */
 static __always_inline bool lock(__u32 *word, __u32 number)
 {
 	if (try_lock(word) || wait_for_lock(number))
@@ -114,7 +122,7 @@ static __always_inline bool lock(__u32 *word, __u32 number)
 
 static __always_inline void unlock(__u32 *word)
 {
-	/* an exchange, for its memory barrier */
+	/* an atomic exchange, because it is a memory barrier as well */
 	__sync_lock_test_and_set(word, LOCK_FREE);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Arithmetic of counts with 64 binary places.
+ * Arithmetic of fixed-point counts with 64 bits after the binary point.
  *
  * The including file provides: __always_inline, __noinline.
  */
@@ -9,15 +9,16 @@
 
 #include "attribution.h"
 
-static __always_inline void number_add(struct attr_number *to,
+static __always_inline void number_add(struct attr_number *total,
 				       struct attr_number n)
 {
-	__u64 sum = to->fraction + n.fraction;
+	__u64 sum = total->fraction + n.fraction;
 
-	/* the carry, without a branch for the verifier to follow */
-	to->whole += n.whole + (((to->fraction & n.fraction) |
-				 ((to->fraction | n.fraction) & ~sum)) >> 63);
-	to->fraction = sum;
+	/* the carry, without a branch that the verifier would have to follow */
+	total->whole += n.whole +
+			(((total->fraction & n.fraction) |
+			  ((total->fraction | n.fraction) & ~sum)) >> 63);
+	total->fraction = sum;
 }
 
 static __always_inline struct attr_number number_minus(struct attr_number a,
@@ -32,7 +33,7 @@ static __always_inline struct attr_number number_minus(struct attr_number a,
 	return n;
 }
 
-/* Get the upper half of a product. */
+/* Get the upper 64 bits of the 128-bit product. */
 static __always_inline __u64 multiply_high(__u64 a, __u64 b)
 {
 	__u64 a0 = a & 0xffffffff, a1 = a >> 32;
@@ -52,8 +53,8 @@ static __always_inline struct attr_number number_times(struct attr_number n,
 }
 
 /*
- * Divide.  The quotient is never too large.  Divisors below 2^48 have an exact quotient,
- * divisors up to 2^63 a quotient that is precise to 32 bits.
+ * Divide @n by @divisor, rounding down.  For divisors below 2^48 the quotient is exact to
+ * the last of its 64 binary places, for divisors up to 2^63 it is precise to 32 bits.
  */
 static __always_inline struct attr_number number_over(struct attr_number n,
 						      __u64 divisor)
@@ -83,22 +84,22 @@ static __always_inline struct attr_number number_over(struct attr_number n,
 }
 
 /*
- * Add @rate times @by to @to.  A separate function: kernels before 6.7 reject a loop as
- * endless if the loop's counter is not in a register.
+ * Add @rate times @factor to @total.  This is a separate function because kernels before
+ * 6.7 reject the caller's loop as endless if the loop's counter is not in a register.
  */
-static __noinline void number_add_times(struct attr_number *to,
+static __noinline void number_add_times(struct attr_number *total,
 					const struct attr_number *rate,
-					__u64 by)
+					__u64 factor)
 {
-	number_add(to, number_times(*rate, by));
+	number_add(total, number_times(*rate, factor));
 }
 
-/* Add the growth of @sum since @since, times @by, to @to, and update @since. */
-static __noinline void number_add_growth(struct attr_number *to,
+/* Add the growth of @sum since @since, times @factor, to @total, and update @since. */
+static __noinline void number_add_growth(struct attr_number *total,
 					 const struct attr_number *sum,
-					 struct attr_number *since, __u64 by)
+					 struct attr_number *since, __u64 factor)
 {
-	number_add(to, number_times(number_minus(*sum, *since), by));
+	number_add(total, number_times(number_minus(*sum, *since), factor));
 	*since = *sum;
 }
 
