@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// Counting in one object: add events and metrics by text, open, enable, read,
-/// and take the values of each box, each package or the machine.
+/// Counting with one object: add events and metrics by name, open and enable the
+/// counters, read them, and get the values of each box, each package or the
+/// machine.
 ///
 ///     #include <chrono>
 ///     #include <iostream>
@@ -47,8 +48,8 @@
 ///             return done ? 0 : 1;
 ///     }
 ///
-/// The objects that this header returns are views of one pointer each, so that
-/// they can grow without a new interface.
+/// Each object that functions of this header return has a single pointer as its
+/// only member, so that later versions can add data without a new interface.
 #pragma once
 
 #include <chrono>
@@ -70,75 +71,78 @@ namespace uncore {
 
 class counter_backend;
 
-/// The part of the machine that a value is of.
+/// The part of the machine that a value covers.
 enum class scope {
 	box,	 ///< each box of each package
 	package, ///< all boxes of a package
 	machine, ///< all boxes
 };
 
-/// The time that a value is of.
+/// The time that a value covers.
 enum class period {
-	interval, ///< since the read before the last
+	interval, ///< between the last two reads
 	total,	  ///< since counter_set::enable()
 };
 
-/// Programs leave size as it is: it tells the library which members there are.
+/// Options of counter_set::open(). Programs do not change size, which tells the
+/// library which members the structure has.
 struct session_options {
 	size_t size = sizeof(session_options);
 	/// read() moves the calling thread to the CPUs of each package in turn,
-	/// and restores its affinity. Without, the kernel interrupts a CPU of
+	/// and restores its affinity. If false, the kernel interrupts a CPU of
 	/// each package for each box.
 	bool visit_packages = false;
-	/// Count on these packages only; empty: on all. Used by open() alone.
+	/// Packages to count on (physical_package_id); empty: all packages. The
+	/// span is used during open() only.
 	std::span<const int> packages{};
 };
 
-/// An event's count or a metric's value at one place. Its numbers do not
-/// change any more; its strings and pointers refer to the counter_set.
+/// An event's count or a metric's value in one box, one package or the machine.
+/// Later reads do not change the numbers; strings and pointers refer to the
+/// counter_set.
 class UNCORE_EXPORT counted_value {
 public:
-	/// Index of the event or metric: events come first, each kind in the
-	/// order of adding.
+	/// Index of the event or metric: events come first, then metrics, each
+	/// in the order of adding.
 	size_t index() const;
-	/// As it was written, or as name= says.
+	/// The event or metric as the program wrote it, or the event's name=.
 	std::string_view name() const;
-	/// "", "Bytes", "GiB/s", "ns" of duration_time.
+	/// Unit of value(): "", "Bytes", "GiB/s", "ns" for duration_time.
 	std::string_view unit() const;
-	/// The box with scope::box; nullptr otherwise and for events that no
-	/// box counts.
+	/// The box, with scope::box; nullptr with other scopes and for events
+	/// that no box counts.
 	const pmu_info *pmu() const;
 	/// physical_package_id; -1 with scope::machine and for duration_time.
 	int package() const;
 	/// The metric; nullptr for an event.
 	const metric_info *metric() const;
-	/// The first of the events of which value() is the sum; nullptr for a
+	/// The first of the events whose counts value() adds up; nullptr for a
 	/// metric.
 	const event *first_event() const;
 
-	/// In unit(). Scaled where the event was multiplexed; not a number
-	/// where it never ran, where no box answers, and where a metric divides
-	/// by 0, is outside of its possible range or has an error larger than
-	/// itself.
+	/// The value, in unit(). The count of a multiplexed event is scaled to
+	/// the whole time. Not a number if the event never ran, if no box
+	/// answers, or if a metric divides by 0, is outside of its possible
+	/// range or has an error larger than its value.
 	double value() const;
-	/// Error of value() that multiplexing brings, in unit(); not a number
-	/// where it is unknown: with fewer than three reads, or where an event
-	/// was not seen. Traffic that is periodic with the multiplexing, or
-	/// nearly, is off by more than its error.
+	/// Standard error of value() caused by multiplexing, in unit(). Not a
+	/// number if the error is unknown: with fewer than three reads, or if
+	/// an event counted 0 in the time that it ran. Traffic with the period
+	/// of the multiplexing, or nearly that period, causes larger errors.
 	double standard_error() const;
-	/// Part of the time that it was counted, 0 to 1; of a metric, the
-	/// smallest of its events'.
+	/// Part of the time for which the event was counted, 0 to 1; the
+	/// smallest part of the events of a metric.
 	double share() const;
-	/// An event's count as the hardware has it, without scale; 0 for a
-	/// metric.
+	/// An event's count as read from the hardware, without scaling; 0 for
+	/// a metric.
 	uint64_t raw() const;
-	/// Time for which it was enabled: the sum over an event's counters, the
-	/// average over a metric's.
+	/// Time for which the counters were enabled: the sum over an event's
+	/// counters, the average over a metric's counters.
 	std::chrono::nanoseconds enabled() const;
 	/// Part of enabled() for which the event was counted; 0 for a metric.
 	std::chrono::nanoseconds running() const;
-	/// One line: the reason for a missing value, or which boxes are missing
-	/// from it; empty if none.
+	/// One line: the reason for a missing value, or the boxes whose counts
+	/// the value lacks; empty if no box is missing.
 	std::string_view reason() const;
 
 private:
@@ -149,11 +153,11 @@ private:
 	std::shared_ptr<const record> record_;
 };
 
-/// A metric of a group that this machine does not have.
+/// A metric of a group of metrics that this machine cannot measure.
 class UNCORE_EXPORT unavailable_metric {
 public:
 	const metric_info &info() const;
-	/// One line: which event, field or box is missing.
+	/// One line that names the missing event, field or box.
 	std::string_view reason() const;
 
 private:
@@ -163,20 +167,22 @@ private:
 	const record *record_;
 };
 
-/// The metrics of a comma-separated list of names, each that of a metric, also
-/// as perf has it, or of a group of metrics, in any case; of the catalogue of
-/// the machine's generation. Errors: errc::not_found (names the nearest ones).
+/// Find metrics in the catalogue of the machine's generation. Names are separated
+/// by commas; each is the name of a metric, perf's name of a metric, or the name
+/// of a group of metrics, in upper or lower case.
+/// Errors: errc::not_found (the message has the nearest names).
 UNCORE_EXPORT result<std::vector<const metric_info *>>
 find_metrics(const topology &machine, std::string_view names);
 
-/// Check that a machine has all that an event or a metric needs. An event's
-/// parameters are taken for 0.
-/// Errors: of parse_events() or counter_set::add_metric(), with the reason.
+/// Check that a machine can count an event or a metric. The parameters of an
+/// event have the value 0 in this check.
+/// Errors: as parse_events() or counter_set::add_metric(), with the reason.
 UNCORE_EXPORT result<void> check_available(const event_info &info,
 					   const topology &machine);
 UNCORE_EXPORT result<void> check_available(const metric_info &info,
 					   const topology &machine);
 
+/// Events and metrics, and the counters for them.
 class UNCORE_EXPORT counter_set {
 public:
 	explicit counter_set(const topology &machine);
@@ -188,73 +194,79 @@ public:
 
 	/// Add a list of events, in the syntax of parse_events(). A list with
 	/// an error adds nothing.
-	/// Errors: of parse_events(); errc::conflict (events in braces that are
-	/// of several boxes or can never be counted at once); errc::misuse when
-	/// the counters are open.
+	/// Errors: as parse_events(); errc::conflict (events in braces are on
+	/// several boxes, or can never be counted at the same time);
+	/// errc::misuse if the counters are open.
 	result<void> add_events(std::string_view list);
-	/// The same for events that parse_events() made for machine().
+	/// Add events that parse_events() returned for machine(). Errors: as
+	/// for a list.
 	result<void> add_events(std::span<const event_group> groups);
-	/// Add metrics by names, as find_metrics() takes them. What the machine
-	/// lacks of a group is left out, see unavailable(). A list with an
-	/// error adds nothing.
-	/// Errors: errc::not_found (names the nearest ones), those of
-	/// add_metric() for a metric that was named or when the machine has
-	/// none of a group; errc::misuse when the counters are open.
+	/// Add metrics by the names that find_metrics() knows. Metrics of a
+	/// group that the machine lacks are left out, see unavailable(). A list
+	/// with an error adds nothing.
+	/// Errors: errc::not_found (the message has the nearest names); as
+	/// add_metric() for a metric given by its own name, or if the machine
+	/// has no metric of a group; errc::misuse if the counters are open.
 	result<void> add_metrics(std::string_view names);
 	/// Add a metric of the catalogue.
 	/// Errors: errc::unsupported, errc::not_found (the driver lacks an
-	/// event, a field or a PMU: names it), errc::conflict, errc::invalid
-	/// (the expression); errc::misuse when the counters are open.
+	/// event, a field or a PMU, which the message names), errc::conflict,
+	/// errc::invalid (the expression); errc::misuse if the counters are
+	/// open.
 	result<void> add_metric(const metric_info &info);
-	/// Events and metrics that were added.
+	/// Number of events and metrics that were added.
 	size_t size() const;
-	/// Number of groups, of those that were added, that are multiplexed on
-	/// the box with most; 1 if none is.
+	/// Number of turns in which the added events are multiplexed, on the box
+	/// with the most turns; 1 if no box is multiplexed.
 	unsigned turns() const;
-	/// Metrics that add_metrics() left out. Good until the next
+	/// Metrics that add_metrics() left out. Valid until the next
 	/// add_metrics().
 	std::vector<unavailable_metric> unavailable() const;
 
-	/// Open the counters, stopped. After an error, or after close(), it
+	/// Open the counters, stopped. After an error or after close(), open()
 	/// may be called again. Each event takes a descriptor on each of its
-	/// CPUs: raising the limit (RLIMIT_NOFILE) is left to the program.
+	/// CPUs; the program raises the limit (RLIMIT_NOFILE) if necessary.
 	/// Boxes that do not answer are left out: news() names them.
-	/// Errors: errc::permission (names the setting), errc::conflict (the
-	/// kernel cannot put a group's events together), errc::gone (no box
-	/// answers, or all CPUs disappeared), errc::system; errc::misuse when
-	/// nothing was added or the counters are open.
+	/// Errors: errc::permission (the message has the setting),
+	/// errc::conflict (the kernel cannot put a group's events together),
+	/// errc::gone (no box answers, or all CPUs disappeared), errc::system;
+	/// errc::misuse if nothing was added or the counters are open.
 	result<void> open(const session_options &options = {});
 	bool is_open() const;
-	/// Close the counters; what was added remains, without
+	/// Close the counters. The added events and metrics remain, without
 	/// values.
 	void close();
 
-	/// Errors of these four: errc::gone, errc::system; errc::misuse when
-	/// the counters are not open.
+	/// Errors of enable(), disable(), read() and sample(): errc::gone,
+	/// errc::system; errc::misuse if the counters are not open.
 	result<void> enable();
 	result<void> disable();
-	/// Boxes that stopped answering and CPUs that went offline are not an error
-	/// while any other is read: news() names them, and values have a
-	/// reason(). errc::gone if none is left.
+	/// Read all counters and begin a new interval. Boxes that stopped
+	/// answering and CPUs that went offline are not an error while any other
+	/// box can be read: news() names them, and their values have a
+	/// reason(). errc::gone if no box can be read.
 	result<void> read();
-	/// Read within an interval, which continues, for better scaling of
-	/// multiplexed events; and the time after which to do so again: every
-	/// event had its turn, and reading takes at most a twentieth of the
-	/// time. 0 where no event has been multiplexed.
+	/// Read all counters without beginning a new interval, for better
+	/// scaling of multiplexed events.
 	result<void> sample();
+	/// Time after which to call sample() again: until then every event has
+	/// been counted, and reading takes at most a twentieth of the time. 0
+	/// if no event has been multiplexed.
 	std::chrono::nanoseconds sample_time() const;
 	/// Lines about boxes and CPUs that were lost since the last call, or
 	/// that did not answer when the counters were opened.
 	std::vector<std::string> news();
 
-	/// The values of the last read(): of each event, then of each metric,
-	/// in the order of adding; of each by package, then in the order of
-	/// topology::pmus(). Empty when the counters are not open.
+	/// The values of the last read(): the events, then the metrics, each in
+	/// the order of adding. The values of an event or metric are in the
+	/// order of packages, then in the order of topology::pmus(). Empty if
+	/// the counters are not open.
 	std::vector<counted_value> values(scope where, period when) const;
-	/// Time between the last two reads (or enable() and the only one), or
-	/// from enable() to the last. 0 when the counters are not open.
+	/// Time of the interval: between the last two reads, or between
+	/// enable() and the only read. Total: from enable() to the last read. 0
+	/// if the counters are not open.
 	std::chrono::nanoseconds elapsed(period when) const;
-	/// Did any group run for less than the time that it was enabled?
+	/// Whether any group ran for less than the time that it was enabled.
 	bool was_multiplexed() const;
 
 private:

@@ -12,28 +12,29 @@
 
 namespace uncore {
 
-/// The kinds of failure that callers may want to tell apart.
+/// The errors that callers may want to distinguish.
 enum class errc {
 	invalid,     ///< a malformed string or argument
 	not_found,   ///< no such event, metric, PMU, field or value
 	conflict,    ///< events that can never be counted together
 	permission,  ///< the kernel refuses this user
-	unsupported, ///< the driver or the hardware lacks it
+	unsupported, ///< the driver or the hardware lacks a feature
 	no_driver,   ///< no uncore PMU on this machine
 	gone,	     ///< a CPU or a device disappeared
 	system,	     ///< any other failed system call
-	misuse,	     ///< functions called in an order that makes no sense
+	misuse,	     ///< a function was called too early or too late
 };
 
-/// A failure.  @c message is one line without a final full stop or newline: it
-/// says what is wrong and, where that is known, what to do.
+/// An error.  @c message is one line without a final full stop or newline, with
+/// the cause and, if known, the remedy.
 struct error {
 	errc code = errc::system;
 	std::string message;
 };
 
-/// Ends the program: a result was taken for what it is not.  Also where
-/// assert() does nothing, as what would come next is undefined.
+/// End the program: it took the value of an error, or the error of a value.
+/// Programs that are built without assert() end as well, because their
+/// behaviour would be undefined.
 [[noreturn]] inline void misused_result(const char *what, const char *message)
 {
 	std::fprintf(stderr, "libuncore: %s%s\n", what, message);
@@ -54,12 +55,13 @@ public:
 
 	T &operator*() & { return const_cast<T &>(std::as_const(*this).get()); }
 	const T &operator*() const & { return get(); }
-	/// By value, so that "for (x : *function())" has something to refer to.
+	/// Returns by value, so that the value in "for (x : *function())" exists
+	/// until the end of the loop.
 	T operator*() && { return std::move(**this); }
 	T *operator->() { return &**this; }
 	const T *operator->() const { return &get(); }
 
-	/// The failure, of a result without a value.
+	/// The error of a result that has no value.
 	const uncore::error &error() const
 	{
 		if (const auto *failure = std::get_if<1>(&state_))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// Which libuncore a program runs with.
+/// The version of libuncore.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,8 @@
 
 namespace uncore {
 
-/// "0.1.0"; of the library that is loaded, not of the headers.
+/// The version of the loaded library, "0.1.0". The headers that a program was
+/// built with may have another version.
 UNCORE_EXPORT std::string_view version();
 
 } // namespace uncore
