@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Event strings on recorded machines, one under each driver.
+// Fuzz parse_events() and counter_set: event strings and lists of metrics, on
+// recorded machines with xeon_uncore, with intel_uncore and without a driver.
 #include "fuzz.hpp"
 
 #include <uncore/counter_set.hpp>
@@ -28,29 +29,33 @@ bool same(const event &a, const event &b)
 	       a.pmu == b.pmu && a.sample_period == b.sample_period;
 }
 
-void check_term(const event_term &term, const topology &on)
+void check_term(const event_term &term, const topology &machine)
 {
 	require(!term.events.empty(), "a term has events");
-	for (const event &one : term.events) {
-		require(one.scale == one.scale, "a scale is a number");
-		require(!one.pmu || !one.pmu->cpus.empty(),
+	for (const event &event : term.events) {
+		require(event.scale == event.scale, "a scale is a number");
+		require(!event.pmu || !event.pmu->cpus.empty(),
 			"an uncore event has CPUs to be counted on");
 	}
-	// what it was written as means the same again
-	const auto again = parse_events(term.text, on);
+
+	// parse the text of the term again: the same events
+	const auto again = parse_events(term.text, machine);
+
 	require(bool(again), "a term's text parses alone");
 	require(again->size() == 1 && again->front().terms.size() == 1,
 		"a term's text is one term");
+
 	const auto &events = again->front().terms.front().events;
+
 	require(events.size() == term.events.size(), "of as many events");
 	for (size_t i = 0; i < events.size(); i++)
 		require(same(events[i], term.events[i]), "that are the same");
 }
 
-/// A list is added as a whole or not at all.
-void check_counters(std::string_view list, const topology &on)
+/// Check that a counter_set adds all events or metrics of a list, or none.
+void check_counters(std::string_view list, const topology &machine)
 {
-	counter_set counters(on);
+	counter_set counters(machine);
 	const auto events = counters.add_events(list);
 	const size_t terms = counters.size();
 
@@ -70,14 +75,15 @@ void check_counters(std::string_view list, const topology &on)
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const machine ours("hswep"), in_tree("intel-uncore"),
-		none("no-driver");
+	static const machine with_xeon_uncore("hswep"),
+		with_intel_uncore("intel-uncore"), without_driver("no-driver");
 
-	for (const machine *on : {&ours, &in_tree, &none}) {
-		check_counters(as_text(data, size), on->topology);
+	for (const machine *recorded :
+	     {&with_xeon_uncore, &with_intel_uncore, &without_driver}) {
+		check_counters(as_text(data, size), recorded->topology);
 
 		const auto groups =
-			parse_events(as_text(data, size), on->topology);
+			parse_events(as_text(data, size), recorded->topology);
 
 		if (!groups) {
 			require_clean(groups.error());
@@ -87,7 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (const event_group &group : *groups) {
 			require(!group.terms.empty(), "a group has terms");
 			for (const event_term &term : group.terms)
-				check_term(term, on->topology);
+				check_term(term, recorded->topology);
 		}
 	}
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Metric expressions: parsing and evaluating.
+// Fuzz metric expressions: parse the input, and evaluate the expression.
 #include "fuzz.hpp"
 
 #include <vector>
@@ -16,7 +16,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require_clean(parsed.error());
 		return 0;
 	}
+
 	const auto terms = parsed->terms();
+
 	for (size_t i = 0; i < terms.size(); i++) {
 		require(!terms[i].name.empty(), "a term has a name");
 		require(terms[i].wants_value || terms[i].wants_sources,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the fuzz targets share: a broken promise of the library ends them.
+// Checks that the fuzz targets share. A failed check ends the target.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 #include <uncore/error.hpp>
 
-/// What must hold whatever was read.
-inline void require(bool holds, const char *what)
+/// Check a condition that must hold for any input.
+inline void require(bool holds, const char *promise)
 {
 	if (holds)
 		return;
-	std::fprintf(stderr, "broken promise: %s\n", what);
+	std::fprintf(stderr, "broken promise: %s\n", promise);
 	std::abort();
 }
 
-/// Messages are one line, for a terminal.
+/// Check that the message of an error is one short line for a terminal.
 inline void require_clean(const uncore::error &failure)
 {
 	require(!failure.message.empty(), "an error has a message");

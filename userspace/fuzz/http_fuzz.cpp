@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What uncore serve meets on its port: bytes on a connection to the real
-// server, and paths and Accept headers for what is behind it, of a machine that
-// has one PMU of the kernel's own.
+// Fuzz uncore serve: send the input on a connection to the real HTTP server, and
+// give it as a path and an Accept header to the site behind the server. The machine
+// has one memory channel, with an event that every kernel can count.
 #include "fuzz.hpp"
 
 #include <arpa/inet.h>
@@ -26,12 +26,13 @@ using namespace cli;
 
 namespace {
 
-/// How long the server may be silent before it is taken to wait for more.
+/// Time without an answer after which the server is assumed to wait for more input.
 constexpr int silence_ms = 5;
-/// Inputs between two looks at what is open.
+/// Number of inputs between two checks of the open descriptors.
 constexpr unsigned often = 256;
 
-/// sysfs with a memory channel whose events are the kernel's own.
+/// sysfs with a memory channel. The PMU's type is 1, PERF_TYPE_SOFTWARE, so that
+/// its events can be opened without uncore hardware.
 class one_channel {
 public:
 	one_channel()
@@ -70,6 +71,7 @@ private:
 	std::filesystem::path folder_;
 };
 
+/// Count the entries of /proc/self/fd.
 size_t open_files()
 {
 	DIR *folder = opendir("/proc/self/fd");
@@ -84,27 +86,28 @@ size_t open_files()
 
 http_server listening(site &pages)
 {
-	auto made = http_server::start({{"127.0.0.1:0"}, {}, {}, {}},
-				       [&pages](const http_request &request) {
-					       return pages.answer(request);
-				       });
+	auto server = http_server::start({{"127.0.0.1:0"}, {}, {}, {}},
+					 [&pages](const http_request &request) {
+						 return pages.answer(request);
+					 });
 
-	require(bool(made), "the server starts");
-	return *std::move(made);
+	require(bool(server), "the server starts");
+	return *std::move(server);
 }
 
-/// What is fuzzed; made once.
+/// The exporter that is fuzzed, created once for all inputs.
 struct exporter {
 	exporter()
 		: counters({tree.folder(), false, true,
-			    [](const std::string &said) {
-				    require(!said.empty(), "it says something");
+			    [](const std::string &message) {
+				    require(!message.empty(),
+					    "it says something");
 			    }}),
 		  pages(counters), server(listening(pages))
 	{
 		const std::string url = server.urls().front();
 
-		// Without leave to count it is a machine with a problem.
+		// If this user may not count, the site reports a problem.
 		(void)counters.open();
 		port = uint16_t(std::stoul(url.substr(url.rfind(':') + 1)));
 	}
@@ -118,60 +121,61 @@ struct exporter {
 
 sockaddr_in internet(uint32_t address, uint16_t port)
 {
-	sockaddr_in made{};
+	sockaddr_in name{};
 
-	made.sin_family = AF_INET;
-	made.sin_port = htons(port);
-	made.sin_addr.s_addr = htonl(address);
-	return made;
+	name.sin_family = AF_INET;
+	name.sin_port = htons(port);
+	name.sin_addr.s_addr = htonl(address);
+	return name;
 }
 
-/// libFuzzer's alarm can come in the middle of connect(), which continues then.
-bool connects(int made)
+/// Wait for the end of a connect() that a signal interrupted: libFuzzer's alarm
+/// may come at any time, and the connection is then made in the background.
+bool connects(int fd)
 {
-	pollfd one = {made, POLLOUT, 0};
+	pollfd writable = {fd, POLLOUT, 0};
 	int failure = 0;
 	socklen_t size = sizeof(failure);
 
-	while (poll(&one, 1, -1) < 0 && errno == EINTR)
+	while (poll(&writable, 1, -1) < 0 && errno == EINTR)
 		;
-	return !getsockopt(made, SOL_SOCKET, SO_ERROR, &failure, &size) &&
+	return !getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &size) &&
 	       !failure;
 }
 
-/// A connection to the server, each from another of 127.0.0.1 to 127.0.0.250.
-/// The side that ends first keeps its port for a while (TIME_WAIT), and one
-/// address has no more ports than a second or two of this take.
+/// Connect to the server, from each of the addresses 127.0.0.1 to 127.0.0.250 in
+/// turn. The side that closes a connection first keeps its port for a while
+/// (TIME_WAIT): a single address would run out of ports in a second or two.
 int connected(uint16_t port)
 {
 	static uint32_t last = 0;
-	const int made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	const int yes = 1;
 	const linger at_once = {1, 0};
-	const sockaddr_in from = internet(INADDR_LOOPBACK + last, 0);
-	const sockaddr_in to = internet(INADDR_LOOPBACK, port);
+	const sockaddr_in source = internet(INADDR_LOOPBACK + last, 0);
+	const sockaddr_in server = internet(INADDR_LOOPBACK, port);
 
 	last = (last + 1) % 250;
-	require(made >= 0, "there is a socket");
-	// connect() chooses the port, for this server alone.
-	setsockopt(made, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &yes,
-		   sizeof(yes));
-	require(!bind(made, reinterpret_cast<const sockaddr *>(&from),
-		      sizeof(from)),
+	require(fd >= 0, "there is a socket");
+	// Let connect() choose the source port, which need be unique only among
+	// the connections to this server.
+	setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &yes, sizeof(yes));
+	require(!bind(fd, reinterpret_cast<const sockaddr *>(&source),
+		      sizeof(source)),
 		"an address of this machine can be used");
-	require(!connect(made, reinterpret_cast<const sockaddr *>(&to),
-			 sizeof(to)) ||
-			(errno == EINTR && connects(made)),
+	require(!connect(fd, reinterpret_cast<const sockaddr *>(&server),
+			 sizeof(server)) ||
+			(errno == EINTR && connects(fd)),
 		"it takes a connection");
-	setsockopt(made, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-	return made;
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	return fd;
 }
 
-/// Sends all of it, takes what is answered until the server hangs up, or says
-/// nothing more.
+/// Send all data, and receive the answer until the server closes the connection or
+/// is silent for silence_ms.
 std::string answer_to(exporter &served, const uint8_t *data, size_t size)
 {
-	const int to = connected(served.port);
+	const int fd = connected(served.port);
 	std::string answer;
 	size_t sent = 0;
 	bool ended = false;
@@ -180,19 +184,19 @@ std::string answer_to(exporter &served, const uint8_t *data, size_t size)
 		char part[65536];
 
 		if (sent < size) {
-			const ssize_t n = send(to, data + sent, size - sent,
+			const ssize_t n = send(fd, data + sent, size - sent,
 					       MSG_DONTWAIT | MSG_NOSIGNAL);
 
 			if (n > 0)
 				sent += size_t(n);
 			else if (errno != EAGAIN)
-				sent = size; // it was hung up on
+				sent = size; // the server closed the connection
 			if (sent == size)
-				shutdown(to, SHUT_WR);
+				shutdown(fd, SHUT_WR);
 		}
 		served.server.run();
 
-		const ssize_t n = recv(to, part, sizeof(part), MSG_DONTWAIT);
+		const ssize_t n = recv(fd, part, sizeof(part), MSG_DONTWAIT);
 
 		if (n > 0) {
 			answer.append(part, size_t(n));
@@ -203,21 +207,21 @@ std::string answer_to(exporter &served, const uint8_t *data, size_t size)
 
 		pollfd either[] = {
 			{served.server.fd(), POLLIN, 0},
-			{to, short(sent < size ? POLLIN | POLLOUT : POLLIN), 0},
+			{fd, short(sent < size ? POLLIN | POLLOUT : POLLIN), 0},
 		};
 
 		ended = poll(either, 2, silence_ms) == 0;
 	}
-	close(to);
+	close(fd);
 	served.server.run();
 	return answer;
 }
 
-/// Of pipelined requests there are several answers; the first is looked at.
+/// Check the first answer. Pipelined requests have several answers.
 void check_answer(const std::string &answer)
 {
 	if (answer.empty())
-		return; // an invalid request: disconnected
+		return; // the server disconnects after an invalid request
 	require(answer.starts_with("HTTP/1.1 ") ||
 			answer.starts_with("HTTP/1.0 "),
 		"an answer is HTTP");
@@ -232,7 +236,8 @@ void check_answer(const std::string &answer)
 	require(false, "a status is one of those that there are");
 }
 
-/// What is behind the server, asked directly: a path, and what is accepted.
+/// Ask the site without the HTTP server: the first line of the text is the path, the
+/// rest the Accept header.
 void check_site(exporter &served, std::string_view text)
 {
 	const size_t end = text.find('\n');
@@ -264,8 +269,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_answer(answer_to(served, data, size));
 	require(served.server.streams() <= 32, "streams are bounded");
 
-	// Closed connections are freed by now, except a few streams, which the
-	// next request for a stream ends.
+	// By now the descriptors of closed connections are free, except those of
+	// a few streams, which the next request for a stream ends.
 	if (++inputs % often == 0) {
 		if (!files)
 			files = open_files();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The text of perf script, which has names of other users' tasks and programs.
+// Fuzz the reader of perf script's text, which has names of other users' tasks and
+// programs.
 #include "fuzz.hpp"
 #include "perf/script.hpp"
 #include "text.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Trees in place of sysfs. The input is a listing as in tests/data, "FILE =
-// TEXT" or "FILE -> TARGET" a line, and event strings to try there, "! EVENT".
+// Fuzz the reader of sysfs. The input is a listing as in tests/data, with lines
+// "FILE = TEXT" and "FILE -> TARGET", from which the target makes a tree in place
+// of sysfs. Lines "! EVENT" are event strings to parse on this machine.
 #include "fuzz.hpp"
 
 #include <algorithm>
@@ -20,13 +21,14 @@ namespace {
 
 constexpr size_t most_lines = 64;
 
-/// Only for what a file system takes, and what stays in the tree.
+/// Check that a path can be a file's path and that it does not leave the tree.
 bool usable(const std::string &path)
 {
 	return !path.empty() && path.size() < 200 && path.front() != '/' &&
 	       path.find('\0') == path.npos && path.find("..") == path.npos;
 }
 
+/// Make the file or the link of a line, if that is possible.
 void add_line(const tree &files, const std::string &line)
 {
 	const size_t equals = line.find(" = ");
@@ -58,18 +60,18 @@ void add_line(const tree &files, const std::string &line)
 
 void check_machine(const topology &machine)
 {
-	for (const package &one : machine.packages()) {
-		require(!one.cpus.empty(), "a package has CPUs");
-		require(std::is_sorted(one.cpus.begin(), one.cpus.end()),
+	for (const package &socket : machine.packages()) {
+		require(!socket.cpus.empty(), "a package has CPUs");
+		require(std::is_sorted(socket.cpus.begin(), socket.cpus.end()),
 			"CPUs ascend");
 	}
-	for (const pmu_info &one : machine.pmus()) {
-		require(!one.cpus.empty(), "an uncore PMU has CPUs");
-		require(!one.box.empty() && !one.prefix.empty(),
+	for (const pmu_info &pmu : machine.pmus()) {
+		require(!pmu.cpus.empty(), "an uncore PMU has CPUs");
+		require(!pmu.box.empty() && !pmu.prefix.empty(),
 			"an uncore PMU has a prefix and a box");
-		require(!machine.match(one.name).empty(),
+		require(!machine.match(pmu.name).empty(),
 			"a PMU is found by its name");
-		for (const format_field &field : one.formats) {
+		for (const format_field &field : pmu.formats) {
 			require(field.word < 3, "a field is in a word");
 			require(field.place(field.max()) != 0,
 				"a field has bits");
@@ -100,7 +102,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		(void)parse_cpu_list(line);
 		(void)parse_format("field", line);
 	}
+
 	const auto machine = topology::read(files.path());
+
 	if (!machine) {
 		require(fs::is_empty(files.path()),
 			"a folder with anything in it is a tree");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Texts that other programs choose, such as names of cgroups and tasks, on
-// their way out of the command: as labels and help of both forms of metrics, in
-// JSON, and as messages.
+// Fuzz the output of texts that other programs choose, such as names of cgroups and
+// tasks: as labels and help texts in both exposition formats, in JSON, and in
+// messages.
 #include "fuzz.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// The JSON library's own reader of UTF-8, which throws for anything else.
+/// Check a text with the JSON library, which throws if the text is not UTF-8.
 bool is_utf8(const std::string &text)
 {
 	try {
@@ -30,6 +30,7 @@ bool is_utf8(const std::string &text)
 	}
 }
 
+/// Check that metrics have a number of lines, and no control characters.
 void require_lines(const std::string &text, size_t lines)
 {
 	require(is_utf8(text), "metrics are UTF-8");
@@ -41,7 +42,7 @@ void require_lines(const std::string &text, size_t lines)
 			"metrics have no control characters");
 }
 
-/// The value of the only label, read back.
+/// Get the value of the only label of metrics in a text.
 std::string label_in(const std::string &text)
 {
 	static constexpr std::string_view before = "\nx_total{name=\"";

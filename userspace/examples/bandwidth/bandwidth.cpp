@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Prints each socket's memory bandwidth once a second: metrics in C++.
+// Prints metrics of each socket once a second, such as its memory bandwidth, in C++:
 //
 //	bandwidth [SECONDS [METRIC,...]]
 #include <chrono>
@@ -38,8 +38,8 @@ static uncore::result<void> run(int seconds, const char *metrics)
 		return enabled;
 	for (int i = 0; i < seconds; i++) {
 		std::this_thread::sleep_for(std::chrono::seconds(1));
-		if (auto done = counters.read(); !done)
-			return done;
+		if (auto outcome = counters.read(); !outcome)
+			return outcome;
 		print(counters);
 	}
 	return {};
@@ -47,11 +47,11 @@ static uncore::result<void> run(int seconds, const char *metrics)
 
 int main(int argc, char **argv)
 {
-	auto done = run(argc > 1 ? std::atoi(argv[1]) : 5,
-			argc > 2 ? argv[2] : "mem_bw_total_rate");
+	auto outcome = run(argc > 1 ? std::atoi(argv[1]) : 5,
+			   argc > 2 ? argv[2] : "mem_bw_total_rate");
 
-	if (!done)
+	if (!outcome)
 		std::fprintf(stderr, "bandwidth: %s\n",
-			     done.error().message.c_str());
-	return !done;
+			     outcome.error().message.c_str());
+	return !outcome;
 }

@@ -11,7 +11,7 @@
 
 #include <uncore/uncore.h>
 
-#define PIDS 4194304	// Linux has no larger process numbers
+#define PIDS 4194304	// process numbers of Linux are below this limit
 
 struct histogram {
 	unsigned long samples[PIDS], lost;
@@ -19,14 +19,15 @@ struct histogram {
 
 static void take(const struct uncore_sample *sample, void *arg)
 {
-	struct histogram *all = arg;
+	struct histogram *tasks = arg;
 
 	if (sample->lost)
-		all->lost += sample->lost;
+		tasks->lost += sample->lost;
 	else if (sample->pid >= 0 && sample->pid < PIDS)
-		all->samples[sample->pid]++;
+		tasks->samples[sample->pid]++;
 }
 
+// Time in ms until end, in seconds of CLOCK_MONOTONIC.
 static int left_ms(time_t end)
 {
 	struct timespec now;
@@ -36,7 +37,7 @@ static int left_ms(time_t end)
 }
 
 static int collect(struct uncore_sampler *sampler, int seconds,
-		   struct histogram *all)
+		   struct histogram *tasks)
 {
 	struct pollfd ready = { .fd = uncore_sampler_fd(sampler),
 				.events = POLLIN };
@@ -46,14 +47,14 @@ static int collect(struct uncore_sampler *sampler, int seconds,
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	while (!status && (left = left_ms(now.tv_sec + seconds)) > 0) {
 		poll(&ready, 1, left);
-		status = uncore_sampler_drain(sampler, take, all);
+		status = uncore_sampler_drain(sampler, take, tasks);
 	}
 	return status;
 }
 
 int main(int argc, char **argv)
 {
-	static struct histogram all;
+	static struct histogram tasks;
 	struct uncore_sampling settings = { .size = sizeof(settings),
 					    .period = 100000 };
 	struct uncore_sampler *sampler = uncore_sampler_new(NULL);
@@ -68,14 +69,14 @@ int main(int argc, char **argv)
 	if (!status)
 		status = uncore_sampler_enable(sampler);
 	if (!status)
-		status = collect(sampler, argc > 2 ? atoi(argv[2]) : 5, &all);
+		status = collect(sampler, argc > 2 ? atoi(argv[2]) : 5, &tasks);
 	if (status)
 		fprintf(stderr, "samples: %s\n", uncore_sampler_error(sampler));
 	for (int pid = 0; pid < PIDS; pid++)
-		if (all.samples[pid])
-			printf("%7d  %lu samples\n", pid, all.samples[pid]);
-	if (all.lost)
-		printf("   lost  %lu samples\n", all.lost);
+		if (tasks.samples[pid])
+			printf("%7d  %lu samples\n", pid, tasks.samples[pid]);
+	if (tasks.lost)
+		printf("   lost  %lu samples\n", tasks.lost);
 	uncore_sampler_free(sampler);
 	return status != UNCORE_OK;
 }

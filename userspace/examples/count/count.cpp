@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Counts an event list for a second and prints each box of each socket:
+// Counts an event list for a second and prints the counts of each box of each socket:
 //
 //     count imc/cas_count.rd/,imc/cas_count.wr/
 #include <chrono>
@@ -24,8 +24,8 @@ static uncore::result<void> run(const char *events)
 	if (auto enabled = counters.enable(); !enabled)
 		return enabled;
 	std::this_thread::sleep_for(std::chrono::seconds(1));
-	if (auto done = counters.read(); !done)
-		return done;
+	if (auto outcome = counters.read(); !outcome)
+		return outcome;
 	for (const std::string &line : counters.news())
 		std::fprintf(stderr, "count: %s\n", line.c_str());
 	for (const uncore::counted_value &v :
@@ -39,12 +39,12 @@ static uncore::result<void> run(const char *events)
 
 int main(int argc, char **argv)
 {
-	auto done = argc == 2 ? run(argv[1])
-			      : uncore::error{uncore::errc::invalid,
-					      "usage: count EVENT,..."};
+	auto outcome = argc == 2 ? run(argv[1])
+				 : uncore::error{uncore::errc::invalid,
+						 "usage: count EVENT,..."};
 
-	if (!done)
+	if (!outcome)
 		std::fprintf(stderr, "count: %s\n",
-			     done.error().message.c_str());
-	return !done;
+			     outcome.error().message.c_str());
+	return !outcome;
 }

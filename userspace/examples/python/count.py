@@ -5,7 +5,7 @@ Counts an event list while a command runs, and prints each socket's counts:
 
     count.py imc/cas_count.rd/,imc/cas_count.wr/ make -j
 
-libuncore through its C header uncore.h, with nothing but ctypes.
+The program calls the functions of uncore.h in libuncore.so.1 through ctypes.
 """
 
 import ctypes
@@ -22,11 +22,12 @@ class Value(ctypes.Structure):
                 ("package", ctypes.c_int), ("is_metric", ctypes.c_int),
                 ("value", ctypes.c_double), ("error", ctypes.c_double),
                 ("running", ctypes.c_double), ("raw", ctypes.c_uint64)]
-    # Its other members are left out, which its size tells the library.
+    # The later members of the structure are left out: by "size", the library knows
+    # which members this structure has.
 
 
 class Session:
-    """struct uncore_session, with errors as exceptions."""
+    """A struct uncore_session; failed calls raise OSError."""
 
     def __init__(self):
         self.lib = ctypes.CDLL("libuncore.so.1")
@@ -43,7 +44,7 @@ class Session:
         self.lib.uncore_session_free(self.pointer)
 
     def call(self, function, *arguments):
-        """uncore_session_FUNCTION()"""
+        """Call uncore_session_FUNCTION(), and raise its error."""
         call = getattr(self.lib, "uncore_session_" + function)
         if call(self.pointer, *arguments):
             raise OSError(
