@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Counters and a clock that do what a test says.
+// Counters and a clock that a test controls, in place of perf events.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,8 @@ class fake_backend : public uncore::counter_backend {
 public:
 	using nanoseconds = std::chrono::nanoseconds;
 
-	/// Time passes: each running group's members count @p rate of each
-	/// nanosecond that its share of the time makes.
+	/// Let time pass. Each member of an enabled group counts at its rate in the
+	/// group's share of the time.
 	void advance(nanoseconds time)
 	{
 		now_ += time;
@@ -27,7 +27,7 @@ public:
 					count(group, cpu, time);
 	}
 
-	/// A session's or a counter set's next read.
+	/// Let time pass, then read a session or a counter set.
 	void read_after(nanoseconds time, auto &counts)
 	{
 		advance(time);
@@ -43,25 +43,26 @@ public:
 		std::vector<int> cpus;
 		std::vector<counters> by_cpu;
 		bool enabled = false;
-		double share = 1; ///< of the time that it runs
-		double rate = 1;  ///< counts a nanosecond, of member 0; others
-				  ///< count 1, 2, ... times more
-		std::vector<double> rates{}; ///< instead, of each member
-		/// And by how much more on a CPU, for a member.
+		double share = 1; ///< part of the time for which the group runs
+		double rate = 1;  ///< counts a nanosecond of member 0; member n
+				  ///< counts n + 1 times as much
+		std::vector<double> rates{}; ///< if not empty: each member's rate
+		/// Factor of a member's rate on a CPU.
 		std::function<double(size_t cpu, size_t member)> factor;
 	};
 
 	std::vector<fake_group> groups;
 	std::set<int> offline;
-	/// Boxes that do not answer: PMUs, and their CPUs.
+	/// Boxes that do not answer: the name of the PMU, and the CPU.
 	std::set<std::pair<std::string, int>> silent;
-	/// Files of sysfs, and their last contents.
+	/// Contents of files of sysfs.
 	std::map<std::filesystem::path, std::string> files;
+	/// The files of watch(), with the contents that changed() last returned.
 	std::vector<std::pair<std::filesystem::path, std::string>> watched;
 	unsigned reads = 0;
-	/// Where reading has been; an empty list is home.
+	/// CPUs of each visit(); an empty list for leave().
 	std::vector<std::vector<int>> visited;
-	/// What the next open() fails with.
+	/// The error of open(), if any.
 	std::optional<uncore::error> refusal;
 
 	uncore::result<unsigned> open(const uncore::counter_group &group,
@@ -74,26 +75,31 @@ public:
 				return uncore::error{uncore::errc::gone,
 						     "no answer"};
 
-		fake_group made;
+		fake_group opened;
 
-		made.members = group.members;
-		made.cpus.assign(cpus.begin(), cpus.end());
-		made.by_cpu.resize(cpus.size());
-		for (counters &c : made.by_cpu)
+		opened.members = group.members;
+		opened.cpus.assign(cpus.begin(), cpus.end());
+		opened.by_cpu.resize(cpus.size());
+		for (counters &c : opened.by_cpu)
 			c.values.resize(group.members.size());
-		groups.push_back(std::move(made));
+		groups.push_back(std::move(opened));
 		return unsigned(groups.size() - 1);
 	}
+
 	uncore::result<void> enable(unsigned group) override
 	{
 		groups[group].enabled = true;
 		return {};
 	}
+
 	uncore::result<void> disable(unsigned group) override
 	{
 		groups[group].enabled = false;
 		return {};
 	}
+
+	/// Return the words that perf returns for a group: the number of members,
+	/// the times enabled and running, and the counts.
 	int64_t read_group(unsigned group, unsigned cpu,
 			   std::span<uint64_t> words) override
 	{
@@ -107,15 +113,18 @@ public:
 			words[3 + i] = uint64_t(c.values[i] + 0.5);
 		return words.size_bytes();
 	}
+
 	bool answers(const uncore::event &wanted, int cpu) override
 	{
 		return is_online(cpu) && !silent.count({wanted.pmu->name, cpu});
 	}
+
 	unsigned watch(const std::filesystem::path &file) override
 	{
 		watched.push_back({file, "-"});
 		return watched.size() - 1;
 	}
+
 	std::optional<std::string> changed(unsigned file) override
 	{
 		auto &[path, text] = watched[file];
@@ -125,10 +134,12 @@ public:
 			return std::nullopt;
 		return text = now->second;
 	}
+
 	void visit(std::span<const int> cpus) override
 	{
 		visited.emplace_back(cpus.begin(), cpus.end());
 	}
+
 	void leave() override { visited.emplace_back(); }
 	bool is_online(int cpu) override { return !offline.count(cpu); }
 	nanoseconds now() override { return now_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Making trees from listings.
+// Make trees in place of sysfs from listings of files.
 #include "tree.hpp"
 
 #include <cstdio>
@@ -12,7 +12,8 @@
 
 namespace fs = std::filesystem;
 
-/// Memory where there is some: a tree is thousands of small files.
+/// The folder for trees: in memory if possible, because a tree has thousands of small
+/// files.
 static fs::path scratch()
 {
 	std::error_code ignored;
@@ -25,22 +26,24 @@ static fs::path scratch()
 /// The elements of a list in braces, "3-5" or "any,read".
 static std::vector<std::string> elements(const std::string &list)
 {
-	std::vector<std::string> all;
+	std::vector<std::string> texts;
 	int first, last, end = 0;
 
 	if (sscanf(list.c_str(), "%d-%d%n", &first, &last, &end) == 2 &&
 	    size_t(end) == list.size()) {
 		while (first <= last)
-			all.push_back(std::to_string(first++));
-		return all;
+			texts.push_back(std::to_string(first++));
+		return texts;
 	}
+
 	std::istringstream parts(list);
-	for (std::string one; std::getline(parts, one, ',');)
-		all.push_back(one);
-	return all;
+
+	for (std::string part; std::getline(parts, part, ',');)
+		texts.push_back(part);
+	return texts;
 }
 
-/// The lines of single files that a line with lists stands for (record-sysfs).
+/// Expand a line with lists in braces to a line for each file (see record-sysfs).
 static std::vector<std::string> expand(const std::string &line)
 {
 	const size_t open = line.find('{');
@@ -50,15 +53,15 @@ static std::vector<std::string> expand(const std::string &line)
 	const size_t close = line.find('}', open);
 	const auto heads = elements(line.substr(open + 1, close - open - 1));
 	auto tails = expand(line.substr(close + 1));
-	std::vector<std::string> all;
+	std::vector<std::string> lines;
 
 	if (tails.size() == 1)
 		tails.resize(heads.size(), tails.front());
 	if (tails.size() != heads.size())
 		throw std::runtime_error("lists of different lengths: " + line);
 	for (size_t i = 0; i < heads.size(); i++)
-		all.push_back(line.substr(0, open) + heads[i] + tails[i]);
-	return all;
+		lines.push_back(line.substr(0, open) + heads[i] + tails[i]);
+	return lines;
 }
 
 tree::tree()
@@ -91,8 +94,8 @@ void tree::add_listing(const std::string &listing) const
 		throw std::runtime_error("no listing " + listing);
 	while (std::getline(file, line))
 		if (!line.starts_with('#'))
-			for (const std::string &one : expand(line))
-				add_line(one);
+			for (const std::string &file_line : expand(line))
+				add_line(file_line);
 }
 
 void tree::add_line(const std::string &line) const
@@ -106,7 +109,9 @@ void tree::add_line(const std::string &line) const
 	}
 	if (like == line.npos)
 		throw std::runtime_error("malformed line " + line);
+
 	const fs::path folder = path_ / line.substr(0, like);
+
 	fs::create_directories(folder.parent_path());
 	fs::create_directory_symlink(path_ / line.substr(like + 4), folder);
 }
@@ -114,7 +119,9 @@ void tree::add_line(const std::string &line) const
 void tree::write(const std::string &file, std::string_view text) const
 {
 	fs::create_directories((path_ / file).parent_path());
+
 	std::ofstream out(path_ / file, std::ios::binary | std::ios::trunc);
+
 	out << text;
 	if (!out.flush())
 		throw std::runtime_error("cannot write " + file);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Trees like sysfs in a separate folder, made from listings that
-// record-sysfs wrote on a machine, and broken at will.
+// A copy of a machine's sysfs in a temporary folder. The files come from a listing
+// that record-sysfs wrote on the machine; tests change or remove files.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,9 @@
 
 class tree {
 public:
-	/// An empty one.
+	/// Make an empty tree.
 	tree();
+	/// Make a tree with the files of a listing.
 	/// @param listing "hswep" for data/hswep.sysfs
 	explicit tree(const std::string &listing);
 	~tree();
@@ -20,17 +21,17 @@ public:
 	tree &operator=(const tree &) = delete;
 
 	const std::filesystem::path &path() const { return path_; }
-	/// A file of the tree.
+	/// The path of a file of the tree.
 	std::filesystem::path operator/(const std::string &file) const
 	{
 		return path_ / file;
 	}
-	/// Makes or replaces a file, and the folders that it is in.
+	/// Make or replace a file, and make the folders above the file.
 	void write(const std::string &file, std::string_view text) const;
 	void remove(const std::string &file) const;
 	std::string read(const std::string &file) const;
 
-	/// What the library reads there; the test fails if that is nothing.
+	/// Read the tree with the library; throws if that fails.
 	uncore::topology topology() const;
 
 private:
@@ -40,5 +41,5 @@ private:
 	std::filesystem::path path_;
 };
 
-/// Where PMUs are in a tree.
+/// The folder of PMUs in a tree.
 inline const std::string devices = "bus/event_source/devices/";

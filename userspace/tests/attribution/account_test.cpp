@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// bpf/account.h, the same text that runs in the kernel, against a model that
-// does everything the long way: random machines, schedules and reads.
+// Compare bpf/account.h, the code that runs in the kernel, with a plain model that
+// keeps each time slice: random machines, schedules and reads of counters.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -25,6 +25,8 @@ std::array<attr_package, ATTR_MAX_PACKAGES> packages;
 std::array<attr_cpu, ATTR_MAX_CPUS> cpus;
 std::array<std::array<attr_window, 2>, ATTR_MAX_PACKAGES> windows;
 std::array<std::array<attr_slices, 2>, ATTR_MAX_CPUS> tables;
+
+// The names that account.h and lock.h need from the file that includes them.
 
 template <class F> void repeat(__u32 n, __u32 most, F *step, __u32 package)
 {
@@ -75,7 +77,8 @@ wide value(attr_number n)
 
 // --- weights
 
-/// A task that had its CPU for long before it was first measured.
+/// The first rate of a task that had its CPU for a long time before the weight event
+/// was read.
 TEST(weights, first_rate_of_a_long_time_slice)
 {
 	const attr_rate mean{4000000000, 1000000000};
@@ -104,7 +107,7 @@ TEST(weights, first_rate_of_a_long_time_slice)
 
 class arithmetic : public testing::Test {
 protected:
-	/// Of all sizes, and with all bits set or none.
+	/// Get a random number of random size, often with all bits set or no bit set.
 	__u64 any()
 	{
 		__u64 v = random_() >> (random_() % 64);
@@ -161,30 +164,34 @@ TEST_F(arithmetic, a_quotient_is_exact_or_a_little_less)
 
 // --- random schedules
 
-/// What a machine did, the long way.
+/// The plain model: divides the counts of each window among all time slices.
 class model {
 public:
+	/// Time of a task on a CPU in a window.
 	struct stretch {
-		key_tuple who;
-		__u64 from, to, weight;
+		key_tuple task;
+		__u64 from, until, weight;
 	};
 
-	void ran(key_tuple who, __u64 from, __u64 to, __u64 weight)
+	void ran(key_tuple task, __u64 from, __u64 until, __u64 weight)
 	{
-		if (to > from)
-			stretches_.push_back({who, from, to, weight});
+		if (until > from)
+			stretches_.push_back({task, from, until, weight});
 	}
 
-	/// A window ends; @p running have not left yet.
+	/// End a window.
+	/// @param delta counts of the window, by column
+	/// @param running tasks that are still on a CPU
 	void end(const std::vector<__u64> &delta,
 		 const std::vector<stretch> &running, bool idle_now)
 	{
-		std::vector<stretch> all = stretches_;
+		std::vector<stretch> stretches = stretches_;
 		long double total = 0;
 
-		all.insert(all.end(), running.begin(), running.end());
-		for (const auto &s : all)
-			total += static_cast<long double>(s.to - s.from) *
+		stretches.insert(stretches.end(), running.begin(),
+				 running.end());
+		for (const auto &s : stretches)
+			total += static_cast<long double>(s.until - s.from) *
 				 s.weight;
 		for (size_t c = 0; c < delta.size(); c++) {
 			seen[c] += delta[c];
@@ -192,19 +199,22 @@ public:
 				(idle_now ? idle : late)[c] += delta[c];
 				continue;
 			}
-			for (const auto &s : all) {
-				auto &got = shares[s.who];
+			for (const auto &s : stretches) {
+				auto &got = shares[s.task];
 
 				got.resize(delta.size());
 				got[c] += (delta[c] + late[c]) *
-					  ((s.to - s.from) * s.weight / total);
+					  ((s.until - s.from) * s.weight /
+					   total);
 			}
 			late[c] = 0;
 		}
 		stretches_.clear();
 	}
 
+	/// Counts while no task ran, and counts that the next window divides.
 	std::array<long double, ATTR_MAX_COLUMNS> idle{}, late{};
+	/// All counts.
 	std::array<__u64, ATTR_MAX_COLUMNS> seen{};
 	std::map<key_tuple, std::vector<long double>> shares;
 
@@ -212,11 +222,14 @@ private:
 	std::vector<stretch> stretches_;
 };
 
+/// A machine, its schedule and its traffic.
 struct shape {
 	const char *name;
 	unsigned n_cpus, n_tasks, n_columns;
+	/// Limits of a weight, of the ns between switches, and of the counts of a
+	/// window.
 	__u64 max_weight, max_step, max_delta;
-	unsigned read_percent; ///< of switches at which counters are read
+	unsigned read_percent; ///< part of the switches that read the counters
 };
 
 void PrintTo(const shape &s, std::ostream *out)
@@ -246,7 +259,8 @@ protected:
 
 	__u64 below(__u64 n) { return n ? random_() % n : 0; }
 
-	/// A CPU switches to a task that no other has, or to its idle one.
+	/// Choose the next task of a CPU: a task that is on no other CPU, or the idle
+	/// task.
 	attr_task choose(unsigned cpu)
 	{
 		attr_task next{};
@@ -264,22 +278,24 @@ protected:
 		return next;
 	}
 
+	/// The tasks that are on a CPU now, with their time in the open window.
 	std::vector<model::stretch> still_running()
 	{
-		std::vector<model::stretch> all;
+		std::vector<model::stretch> stretches;
 
 		for (unsigned cpu = 0; cpu < GetParam().n_cpus; cpu++) {
 			auto &r = running_[cpu];
 
-			if (!std::get<2>(r.who))
+			if (!std::get<2>(r.task))
 				continue;
-			all.push_back({r.who, std::max(r.from, opened_), time_,
-				       r.weight});
+			stretches.push_back({r.task, std::max(r.from, opened_),
+					     time_, r.weight});
 		}
-		return all;
+		return stretches;
 	}
 
-	/// @p now: at which the counters were read.
+	/// End the window of the code under test.
+	/// @param now time at which the counters were read
 	bool end(const std::vector<__u64> &delta, __u64 now)
 	{
 		attr_package &p = packages[package];
@@ -292,6 +308,7 @@ protected:
 		return true;
 	}
 
+	/// Read random counts, and end the window in the model and in the code.
 	void read()
 	{
 		std::vector<__u64> delta(n_columns);
@@ -303,6 +320,7 @@ protected:
 		opened_ = time_;
 	}
 
+	/// Let time pass, and switch a CPU to another task in the model and in the code.
 	void step(unsigned cpu)
 	{
 		attr_package &p = packages[package];
@@ -318,14 +336,15 @@ protected:
 		if (below(100) < GetParam().read_percent ||
 		    is_due(&p, &c, 0, false, 1))
 			read();
-		if (std::get<2>(was.who))
-			plain_.ran(was.who, std::max(was.from, opened_), time_,
+		if (std::get<2>(was.task))
+			plain_.ran(was.task, std::max(was.from, opened_), time_,
 				   was.weight);
 		was = {{next.start_time, next.cgroup, next.pid}, time_, weight};
 		switch_to(cpu, next, weight);
 	}
 
-	/// As the programs do, with one lock or the other.
+	/// Switch as attribution.bpf.c does: like a switch with only the CPU's lock if
+	/// the CPU has entered the window, otherwise like one with the package's lock.
 	void switch_to(unsigned cpu, const attr_task &next, __u64 weight)
 	{
 		attr_package &p = packages[package];
@@ -342,7 +361,7 @@ protected:
 		charge_some(&p, package);
 	}
 
-	/// As the program that closes an account does.
+	/// Charge all tasks for all ended windows, as the BPF program flip() does.
 	void settle_all()
 	{
 		charge_all(&packages[package], package);
@@ -357,6 +376,7 @@ protected:
 		}
 	}
 
+	/// Check that shares, idle counts and remainders add up to the counts exactly.
 	void check()
 	{
 		const attr_package &p = packages[package];
@@ -366,7 +386,7 @@ protected:
 				   value({p.now.idle[column], 0}) +
 				   value(p.dropped[0].count[column]);
 
-			for (const auto &[who, share] : shares)
+			for (const auto &[task, share] : shares)
 				sum += value(share.count[column]);
 			ASSERT_EQ(sum, value({plain_.seen[column], 0}));
 			ASSERT_EQ(p.now.idle[column],
@@ -375,21 +395,23 @@ protected:
 		}
 	}
 
-	/// To what long double gives, or the last count.
+	/// Compare shares with the model's, which are as precise as a long double: they
+	/// differ by a count at most, or by 1e-8 of the share.
 	void compare(unsigned column)
 	{
-		for (const auto &[who, want] : plain_.shares) {
-			long double got = value(shares[who].count[column]);
+		for (const auto &[task, want] : plain_.shares) {
+			long double got = value(shares[task].count[column]);
 
 			got /= 0x1p64L;
 			ASSERT_NEAR(got, want[column],
 				    1 + want[column] * 1e-8L)
-				<< "task " << std::get<2>(who);
+				<< "task " << std::get<2>(task);
 		}
 	}
 
+	/// The task on a CPU.
 	struct running {
-		key_tuple who{};
+		key_tuple task{};
 		__u64 from = 0, weight = 0;
 	};
 
@@ -431,7 +453,7 @@ INSTANTIATE_TEST_SUITE_P(
 		shape{"long_stop", 2, 3, 1, 1, 1ULL << 46, 1ULL << 49, 20},
 		shape{"long_and_heavy", 4, 6, 1, 1 << 16, 1ULL << 40, 1ULL << 49,
 		      50}),
-	[](const auto &at) { return at.param.name; });
+	[](const auto &test) { return test.param.name; });
 
 // --- single cases
 
@@ -449,7 +471,7 @@ TEST_P(window, tasks_without_a_place_are_not_lost)
 
 	wide sum = value(p.now.remainder[0]) + value(p.dropped[0].count[0]);
 
-	for (const auto &[who, share] : shares)
+	for (const auto &[task, share] : shares)
 		sum += value(share.count[0]);
 	EXPECT_EQ(sum, value({1000000, 0}));
 	EXPECT_GT(shares.size(), size_t(ATTR_CPU_TASKS) / 2);
@@ -478,7 +500,7 @@ TEST_P(window, time_that_is_too_long_is_not_weighed)
 	EXPECT_EQ((shares[{2, 0, 2}].cpu_ns), 1ULL << 50);
 }
 
-/// A hypervisor has taken away the CPU that has the lock.
+/// A hypervisor has stopped the CPU that has the lock.
 TEST_P(window, stays_open_while_a_cpu_is_stalled)
 {
 	attr_package &p = packages[package];
@@ -534,7 +556,7 @@ TEST_P(window, the_last_name_holds)
 
 INSTANTIATE_TEST_SUITE_P(account, window,
 			 testing::Values(shape{"two", 2, 1, 1, 1, 10, 10, 10}),
-			 [](const auto &at) { return at.param.name; });
+			 [](const auto &test) { return test.param.name; });
 
 // --- CPUs that switch at the same time
 
@@ -542,7 +564,8 @@ class together : public schedules {
 protected:
 	static constexpr int switches = 100000;
 
-	/// Threads that have a CPU each, and take time from one clock.
+	/// Switch tasks on a CPU. Each CPU has a thread; all threads take the time from
+	/// the same clock.
 	void run(__u32 cpu)
 	{
 		std::mt19937_64 random(cpu);
@@ -563,6 +586,8 @@ protected:
 		}
 	}
 
+	/// Switch with the package's lock, as attribution.bpf.c does.
+	/// @param any random bits, for the decision to read and for the counts
 	void switch_locked(turn &t, __u64 any)
 	{
 		attr_package &p = packages[package];
@@ -606,7 +631,7 @@ TEST_P(together, no_count_and_no_time_is_lost)
 	sum = value(p.now.remainder[0]) + value(p.dropped[0].count[0]) +
 	      value({p.now.idle[0], 0});
 	ns = p.dropped[0].cpu_ns;
-	for (const auto &[who, share] : shares) {
+	for (const auto &[task, share] : shares) {
 		sum += value(share.count[0]);
 		ns += share.cpu_ns;
 	}
@@ -623,7 +648,7 @@ INSTANTIATE_TEST_SUITE_P(
 	testing::Values(shape{"few_reads", 4, 10, 1, 1, 16, 1 << 16, 2},
 			shape{"many_reads", 4, 10, 1, 1, 16, 1 << 16, 50},
 			shape{"many_tasks", 3, 300, 1, 1, 16, 1 << 16, 10}),
-	[](const auto &at) { return at.param.name; });
+	[](const auto &test) { return test.param.name; });
 
 // --- when to read
 
@@ -665,15 +690,15 @@ TEST(reads, are_no_more_than_the_time_is_worth)
 	std::mt19937_64 random(7);
 	attr_package p{};
 	attr_cpu c{};
-	__u64 now = 0, at = 0, reads = 0;
+	__u64 now = 0, read_at = 0, reads = 0;
 
 	p.running = 1;
 	for (int i = 0; i < 1000000; i++) {
 		now += random() % 20000;
-		if (!is_due(&p, &c, now - at, random() % 2, resolution))
+		if (!is_due(&p, &c, now - read_at, random() % 2, resolution))
 			continue;
-		pay_read(&p, now - at, resolution);
-		at = now;
+		pay_read(&p, now - read_at, resolution);
+		read_at = now;
 		reads++;
 	}
 	EXPECT_LE(reads, now / resolution + ATTR_SPARE_READS);
