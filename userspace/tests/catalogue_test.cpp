@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The library's catalogue against the kernel's: both are generated from the
-// same files, by different code, and must mean the same events.
+// Compare the library's catalogue with the driver's tables. Both are generated from the
+// same files, but by different code, and must have the same events.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -14,7 +14,7 @@
 #include "expression.hpp"
 #include "tree.hpp"
 
-// What the generated tables are made of in the driver.
+// The structures of the driver that the generated tables use.
 struct unc_event_info {
 	unsigned code = 0, ctrs = 0, max_inc = 0;
 	bool of_ctr0 = false;
@@ -52,8 +52,8 @@ const std::map<std::string, box_tables> kernel = {
 #undef BOX
 };
 
-/// A reading of the format files and of an event's text that shares no code
-/// with the library: "event=0x34,umask=0x11" to config, config1, config2.
+/// Converts an event's text, "event=0x34,umask=0x11", to config, config1 and config2,
+/// with the driver's format files and without the library's code.
 class plain_reader {
 public:
 	plain_reader(const tree &recorded, std::string folder)
@@ -98,8 +98,8 @@ private:
 					? low
 					: std::stoul(range.substr(dash + 1));
 
-			for (unsigned to = low; to <= high; to++, bit++)
-				words[word] |= (value >> bit & 1) << to;
+			for (unsigned place = low; place <= high; place++, bit++)
+				words[word] |= (value >> bit & 1) << place;
 		}
 		EXPECT_EQ(bit < 64 ? value >> bit : 0, 0u) << field;
 	}
@@ -110,14 +110,14 @@ private:
 
 const pmu_info &first_of(const topology &machine, std::string_view box)
 {
-	for (const pmu_info &one : machine.pmus())
-		if (one.box == box)
-			return one;
+	for (const pmu_info &pmu : machine.pmus())
+		if (pmu.box == box)
+			return pmu;
 	throw std::runtime_error("no box " + std::string(box));
 }
 
-/// A value without reserved bits: an address is a line's, a packet's first bits
-/// are none.
+/// Get a value for a field that sets no reserved bits. filter_addr has the address of a
+/// cache line, and the lowest bits of match0 and mask0 are 0.
 std::string some_value(std::string_view field)
 {
 	if (field == "filter_addr")
@@ -125,20 +125,21 @@ std::string some_value(std::string_view field)
 	return field == "match0" || field == "mask0" ? "8" : "1";
 }
 
-/// An event's text with a value for each parameter, and the terms to write.
+/// Replace the parameters in an event's text, "filter_opc=?", by values.
+/// @return the event's name with these values, as a user writes the event
 std::string with_values(const event_info &info, std::string &text)
 {
-	std::string written(info.name);
+	std::string terms(info.name);
 
 	for (const std::string_view parameter : info.parameters) {
-		const std::string asked = std::string(parameter) + "=?";
+		const std::string open = std::string(parameter) + "=?";
 		const std::string given =
 			std::string(parameter) + '=' + some_value(parameter);
 
-		text.replace(text.find(asked), asked.size(), given);
-		written += ',' + given;
+		text.replace(text.find(open), open.size(), given);
+		terms += ',' + given;
 	}
-	return written;
+	return terms;
 }
 
 } // namespace
@@ -151,35 +152,45 @@ TEST(catalogue, is_the_kernels)
 	size_t checked = 0;
 
 	for (const auto &[box, tables] : kernel) {
-		const pmu_info &on = first_of(machine, box);
-		const plain_reader reader(recorded, devices + on.name);
+		const pmu_info &pmu = first_of(machine, box);
+		const plain_reader reader(recorded, devices + pmu.name);
 
 		std::map<std::string, std::string> texts;
+
 		for (const unc_text &file : tables.events)
 			EXPECT_TRUE(texts.emplace(file.name, file.text).second);
 
 		for (const unc_text &event : tables.events) {
 			const std::string name = event.name;
+
 			if (name.ends_with(".unit") || name.ends_with(".scale"))
 				continue;
+
 			const event_info *info = known.event(box, name);
+
 			ASSERT_TRUE(info) << box << '/' << name;
 			EXPECT_EQ(info->terms, event.text);
 			EXPECT_EQ(info->unit, texts[name + ".unit"]);
+
 			const std::string scale = texts[name + ".scale"];
+
 			EXPECT_DOUBLE_EQ(info->scale,
 					 scale.empty() ? 1 : std::stod(scale));
+
 			std::string text = event.text;
-			const std::string written = with_values(*info, text);
+			const std::string terms = with_values(*info, text);
 			const auto groups = parse_events(
-				on.name + '/' + written + '/', machine);
+				pmu.name + '/' + terms + '/', machine);
+
 			ASSERT_TRUE(groups) << groups.error().message;
-			const auto &found = groups->front().terms[0].events[0];
+
+			const auto &parsed = groups->front().terms[0].events[0];
 			const auto words = reader.read(text);
-			EXPECT_EQ(found.config, words[0]) << written;
-			EXPECT_EQ(found.config1, words[1]) << written;
-			EXPECT_EQ(found.config2, words[2]) << written;
-			EXPECT_EQ(found.info, info) << written;
+
+			EXPECT_EQ(parsed.config, words[0]) << terms;
+			EXPECT_EQ(parsed.config1, words[1]) << terms;
+			EXPECT_EQ(parsed.config2, words[2]) << terms;
+			EXPECT_EQ(parsed.info, info) << terms;
 			checked++;
 		}
 	}
@@ -187,7 +198,7 @@ TEST(catalogue, is_the_kernels)
 	EXPECT_GT(checked, 1000u);
 }
 
-/// The words in the catalogue itself are those of events without parameters.
+/// The catalogue has config, config1 and config2 of events without parameters.
 TEST(catalogue, has_the_words)
 {
 	const tree recorded("hswep");
@@ -196,8 +207,9 @@ TEST(catalogue, has_the_words)
 	for (const event_info &info : catalogue::standard().events()) {
 		if (!info.parameters.empty())
 			continue;
-		const pmu_info &on = first_of(machine, info.box);
-		const auto words = plain_reader(recorded, devices + on.name)
+
+		const pmu_info &pmu = first_of(machine, info.box);
+		const auto words = plain_reader(recorded, devices + pmu.name)
 					   .read(std::string(info.terms));
 
 		EXPECT_EQ(info.config, words[0]) << info.name;
@@ -215,19 +227,21 @@ TEST(catalogue, has_the_counters)
 			EXPECT_EQ(info.counters, 0u) << info.name;
 			continue;
 		}
+
 		const uint64_t code =
 			(info.config & 0xff) | (info.config >> 21 & 1) << 8;
-		bool found = false;
+		bool has_row = false;
+
 		for (const unc_event_info &row :
 		     kernel.at(std::string(info.box)).info) {
 			if (row.code != code)
 				continue;
-			found = true;
+			has_row = true;
 			EXPECT_EQ(info.counters, row.ctrs) << info.name;
 			EXPECT_LE(info.max_increment, row.max_inc) << info.name;
 			EXPECT_GE(info.max_increment, 1u) << info.name;
 		}
-		EXPECT_TRUE(found) << info.box << '/' << info.name;
+		EXPECT_TRUE(has_row) << info.box << '/' << info.name;
 	}
 	EXPECT_EQ(known.event("cbox", "tor_occupancy.opcode")->counters, 1u);
 	EXPECT_EQ(known.event("ha", "conflict_cycles")->counters, 2u);
@@ -240,15 +254,17 @@ TEST(catalogue, has_the_fields_that_the_driver_publishes)
 	size_t checked = 0;
 
 	for (const field_info &info : catalogue::standard().fields()) {
-		const pmu_info &on = first_of(machine, info.box);
+		const pmu_info &pmu = first_of(machine, info.box);
 
-		EXPECT_EQ(recorded.read(devices + on.name + "/format/" +
+		EXPECT_EQ(recorded.read(devices + pmu.name + "/format/" +
 					std::string(info.name)),
 			  std::string(info.bits) + "\n")
 			<< info.box;
 		checked++;
 	}
+
 	size_t published = 0;
+
 	for (const box_info &box : catalogue::standard().boxes())
 		published += first_of(machine, box.name).formats.size();
 	EXPECT_EQ(checked, published);
@@ -271,10 +287,12 @@ TEST(catalogue, every_metrics_events_resolve)
 					    << groups.error().message;
 			if (!term.is_event)
 				continue;
+
 			const auto &events = groups->front().terms[0].events;
 			size_t boxes = 0;
-			for (const pmu_info &one : machine.pmus())
-				boxes += one.box == metric.box;
+
+			for (const pmu_info &pmu : machine.pmus())
+				boxes += pmu.box == metric.box;
 			EXPECT_EQ(events.size(), boxes) << term.name;
 		}
 		checked++;
@@ -290,8 +308,8 @@ TEST(catalogue, every_value_fits)
 	std::set<std::string> fields;
 
 	for (const value_info &value : catalogue::standard().values()) {
-		const pmu_info &on = first_of(machine, value.box);
-		const format_field *field = on.field(value.field);
+		const pmu_info &pmu = first_of(machine, value.box);
+		const format_field *field = pmu.field(value.field);
 
 		ASSERT_TRUE(field) << value.field;
 		EXPECT_LE(value.value, field->max()) << value.name;
@@ -345,12 +363,14 @@ TEST(catalogue, metrics_are_whole)
 		EXPECT_FALSE(metric.description.empty()) << metric.name;
 		EXPECT_GT(metric.scale, 0) << metric.name;
 	}
+
 	const metric_info *share =
 		catalogue::standard().metric("llc_drd_miss_pct");
+
 	ASSERT_TRUE(share);
 	EXPECT_EQ(share->scale, 100);
 	EXPECT_EQ(share->unit, "%");
-	// the hit and the miss ask for different states of one filter
+	// Hits and misses need different values of filter_state in the same register.
 	EXPECT_FALSE(share->one_group);
 	EXPECT_TRUE(catalogue::standard().metric("mem_bw_total")->one_group);
 	EXPECT_FALSE(catalogue::standard()
@@ -368,7 +388,7 @@ TEST(catalogue, generations)
 		EXPECT_FALSE(known->title().empty()) << name;
 		EXPECT_FALSE(known->events().empty()) << name;
 		EXPECT_EQ(&catalogue::of(topology::blank(name)), known);
-		// The binary search of event() wants them in order.
+		// The binary search of event() needs sorted events.
 		for (const event_info &info : known->events())
 			EXPECT_EQ(known->event(info.box, info.name), &info)
 				<< name << ' ' << info.box << '/' << info.name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Event strings on recorded trees: what they resolve to, and what is said of
-// those that are wrong.
+// Test event strings on recorded trees: the configuration that a valid string resolves
+// to, and the error of an invalid string.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -17,7 +17,7 @@ using namespace uncore;
 
 namespace {
 
-/// One recorded tree for all tests that do not change it.
+/// A recorded tree that all tests share. Tests that change files make their own tree.
 class events : public testing::Test {
 protected:
 	static void SetUpTestSuite()
@@ -33,7 +33,7 @@ protected:
 
 	static const topology &machine() { return *machine_; }
 
-	/// The only event that @p text names.
+	/// Get the only event that @p text names.
 	static event one(std::string_view text)
 	{
 		auto groups = parse_events(text, machine());
@@ -49,7 +49,7 @@ protected:
 		return groups->front().terms.front().events.front();
 	}
 
-	/// What is wrong with @p text; one line.
+	/// Get the error of an invalid event string; its message must be one line.
 	static error wrong(std::string_view text)
 	{
 		const auto groups = parse_events(text, machine());
@@ -58,7 +58,9 @@ protected:
 			ADD_FAILURE() << text << " is accepted";
 			return {};
 		}
+
 		const std::string &message = groups.error().message;
+
 		EXPECT_FALSE(message.empty());
 		EXPECT_EQ(message.find('\n'), message.npos) << message;
 		EXPECT_NE(message.back(), '.') << message;
@@ -87,11 +89,11 @@ TEST_F(events, refused)
 			continue;
 
 		const size_t space = row.find(' '), bar = row.find(" | ");
-		const error found =
+		const error refusal =
 			wrong(row.substr(space + 1, bar - space - 1));
 
-		EXPECT_EQ(found.message, row.substr(bar + 3));
-		EXPECT_EQ(found.code, codes.at(row.substr(0, space))) << row;
+		EXPECT_EQ(refusal.message, row.substr(bar + 3));
+		EXPECT_EQ(refusal.code, codes.at(row.substr(0, space))) << row;
 		tried++;
 	}
 	EXPECT_GT(tried, 0u);
@@ -102,7 +104,7 @@ TEST_F(events, RawCodesThatAreNoEvents)
 	EXPECT_EQ(unlisted_code(one("imc_0/event=0x80/"), machine()),
 		  "imc_0/event=0x80/: imc has no event with the code 0x80 in "
 		  "the catalogue: it may count 0");
-	// an event, its filter and its umask as one likes
+	// Codes of the catalogue are not reported, with any umask.
 	for (const char *text :
 	     {"imc_0/cas_count.rd/", "imc_0/event=0x4,umask=0x3/",
 	      "imc_0/event=0xff/", "cbox_0/event=0x35,umask=0x1/",
@@ -112,23 +114,24 @@ TEST_F(events, RawCodesThatAreNoEvents)
 
 TEST_F(events, NamesOfPerf)
 {
-	for (const auto &[theirs, ours] :
+	for (const auto &[perf_name, own_name] :
 	     {std::pair{"unc_m_cas_count.rd", "imc/cas_count.rd/"},
 	      {"UNC_M_CAS_COUNT.RD", "imc/cas_count.rd/"},
 	      {"unc_h_requests.reads", "ha/requests.reads/"},
 	      {"llc_misses.mem_read", "imc/cas_count.rd/"}}) {
-		const auto same = parse_events(theirs, machine());
-		const auto known = parse_events(ours, machine());
+		const auto by_perf = parse_events(perf_name, machine());
+		const auto by_own = parse_events(own_name, machine());
 
-		ASSERT_TRUE(same && known) << theirs;
+		ASSERT_TRUE(by_perf && by_own) << perf_name;
 
-		const event_term &one = same->front().terms.front();
-		const event_term &other = known->front().terms.front();
+		const event_term &perf_term = by_perf->front().terms.front();
+		const event_term &own_term = by_own->front().terms.front();
 
-		EXPECT_EQ(one.name, theirs);
-		ASSERT_EQ(one.events.size(), other.events.size());
-		EXPECT_EQ(one.events[0].config, other.events[0].config);
-		EXPECT_EQ(one.events[0].pmu, other.events[0].pmu);
+		EXPECT_EQ(perf_term.name, perf_name);
+		ASSERT_EQ(perf_term.events.size(), own_term.events.size());
+		EXPECT_EQ(perf_term.events[0].config,
+			  own_term.events[0].config);
+		EXPECT_EQ(perf_term.events[0].pmu, own_term.events[0].pmu);
 	}
 	EXPECT_EQ(wrong("unc_m_no_such_event").code, errc::not_found);
 }
@@ -155,19 +158,19 @@ TEST_F(events, ModifiersOfPerfWithoutEffect)
 
 TEST_F(events, a_name)
 {
-	const event found = one("hswep_imc_3/cas_count.rd/");
+	const event reads = one("hswep_imc_3/cas_count.rd/");
 
-	EXPECT_EQ(found.config, 0x304u);
-	EXPECT_EQ(found.config1, 0u);
-	EXPECT_EQ(found.config2, 0u);
-	EXPECT_EQ(found.name, "hswep_imc_3/cas_count.rd/");
-	ASSERT_TRUE(found.pmu);
-	EXPECT_EQ(found.pmu->name, "hswep_imc_3");
-	EXPECT_EQ(found.type, found.pmu->type);
-	ASSERT_TRUE(found.info);
-	EXPECT_EQ(found.info->name, "cas_count.rd");
-	EXPECT_DOUBLE_EQ(found.scale, 64.0 / 1048576);
-	EXPECT_EQ(found.unit, "MiB");
+	EXPECT_EQ(reads.config, 0x304u);
+	EXPECT_EQ(reads.config1, 0u);
+	EXPECT_EQ(reads.config2, 0u);
+	EXPECT_EQ(reads.name, "hswep_imc_3/cas_count.rd/");
+	ASSERT_TRUE(reads.pmu);
+	EXPECT_EQ(reads.pmu->name, "hswep_imc_3");
+	EXPECT_EQ(reads.type, reads.pmu->type);
+	ASSERT_TRUE(reads.info);
+	EXPECT_EQ(reads.info->name, "cas_count.rd");
+	EXPECT_DOUBLE_EQ(reads.scale, 64.0 / 1048576);
+	EXPECT_EQ(reads.unit, "MiB");
 }
 
 TEST_F(events, names_in_any_case)
@@ -183,12 +186,14 @@ TEST_F(events, every_box_of_a_type)
 		parse_events("cbox/llc_victims.m_state/", machine());
 
 	ASSERT_TRUE(groups);
-	const auto &found = groups->front().terms.front().events;
-	ASSERT_EQ(found.size(), 18u);
+
+	const auto &victims = groups->front().terms.front().events;
+
+	ASSERT_EQ(victims.size(), 18u);
 	for (unsigned i = 0; i < 18; i++) {
-		EXPECT_EQ(found[i].pmu->instance, i);
-		EXPECT_EQ(found[i].config, 0x137u);
-		EXPECT_EQ(found[i].type, found[i].pmu->type);
+		EXPECT_EQ(victims[i].pmu->instance, i);
+		EXPECT_EQ(victims[i].config, 0x137u);
+		EXPECT_EQ(victims[i].type, victims[i].pmu->type);
 	}
 }
 
@@ -214,15 +219,15 @@ TEST_F(events, values)
 
 TEST_F(events, fields)
 {
-	const event found =
+	const event lookups =
 		one("cbox_0/event=0x34,umask=0x11,edge,thresh=2,inv,"
 		    "filter_state=0x7f/");
 
-	EXPECT_EQ(found.config, 0x2841134u);
-	EXPECT_EQ(found.config1, 0x7full << 17);
-	ASSERT_TRUE(found.info);
-	EXPECT_EQ(found.info->name, "llc_lookup.any");
-	// what a name would scale is a plain count
+	EXPECT_EQ(lookups.config, 0x2841134u);
+	EXPECT_EQ(lookups.config1, 0x7full << 17);
+	ASSERT_TRUE(lookups.info);
+	EXPECT_EQ(lookups.info->name, "llc_lookup.any");
+	// The count of raw fields is not scaled, unlike the event's count by name.
 	EXPECT_EQ(one("imc_0/event=0x04,umask=0x03/").scale, 1);
 	EXPECT_EQ(one("imc_0/event=0x04,umask=0x03/").unit, "");
 	EXPECT_EQ(one("qpi_0/event=0x138/").config, 0x200038u);
@@ -237,41 +242,43 @@ TEST_F(events, edge_with_a_threshold)
 
 TEST_F(events, raw_words)
 {
-	const event found = one("cbox_0/config=0x1134,config1=0xfe0000/");
+	const event lookups = one("cbox_0/config=0x1134,config1=0xfe0000/");
 
-	EXPECT_EQ(found.config, 0x1134u);
-	EXPECT_EQ(found.config1, 0xfe0000u);
+	EXPECT_EQ(lookups.config, 0x1134u);
+	EXPECT_EQ(lookups.config1, 0xfe0000u);
 	EXPECT_EQ(one("cbox_0/config=0x34,umask=0x11,filter_state=1/").config,
 		  0x1134u);
-	// a whole word has its parameters in it
+	// A value of config1 includes the event's parameter filter_state.
 	EXPECT_EQ(one("cbox_0/llc_lookup.any,config1=0x20000/").config1,
 		  0x20000u);
 }
 
 TEST_F(events, name_and_period)
 {
-	const event found =
+	const event reads =
 		one("imc_0/cas_count.rd,name='reads, all',period=100000/");
 
-	EXPECT_EQ(found.name, "reads, all");
-	EXPECT_EQ(found.text,
+	EXPECT_EQ(reads.name, "reads, all");
+	EXPECT_EQ(reads.text,
 		  "imc_0/cas_count.rd,name='reads, all',period=100000/");
-	EXPECT_EQ(found.sample_period, 100000u);
+	EXPECT_EQ(reads.sample_period, 100000u);
 	EXPECT_EQ(one("imc_0/cas_count.rd,name=reads/").name, "reads");
 }
 
 TEST_F(events, packets_by_name)
 {
-	// the name of a packet asks for it and no other
-	const event found = one("qpi_0/cto_count,match_opc=rdcode,match_tx/");
+	// The name of a packet sets the mask as well, so that no other packet matches.
+	const event code = one("qpi_0/cto_count,match_opc=rdcode,match_tx/");
 
-	EXPECT_EQ(found.config, 0x100200038u);
-	EXPECT_EQ(found.config1, 1u << 5);
-	EXPECT_EQ(found.config2, 0xfu << 5 | 0xfu << 9);
+	EXPECT_EQ(code.config, 0x100200038u);
+	EXPECT_EQ(code.config1, 1u << 5);
+	EXPECT_EQ(code.config2, 0xfu << 5 | 0xfu << 9);
+
 	const event data = one("qpi_0/cto_count,match_mc=drs/");
+
 	EXPECT_EQ(data.config1, 0xeu << 9);
 	EXPECT_EQ(data.config2, 0xfu << 9);
-	// numbers are taken as they are, and without a mask ask for nothing
+	// A number sets no mask; without a mask, all packets match.
 	EXPECT_EQ(one("qpi_0/cto_count,match_mc=0xe,mask0=0/").config2, 0u);
 	EXPECT_EQ(one("qpi_0/cto_count,match_mc=drs,mask_mc=8/").config2,
 		  8u << 9);
@@ -322,18 +329,23 @@ TEST_F(events, of_other_pmus)
 	EXPECT_FALSE(one("msr/tsc/").pmu);
 
 	const tree recorded("no-driver");
+
 	recorded.write(devices + "cpu/type", "4\n");
 	recorded.write(devices + "cpu/format/event", "config:0-7\n");
 	recorded.write(devices + "cpu/format/umask", "config:8-15\n");
 	recorded.write(devices + "cpu/events/mem-loads",
 		       "event=0xcd,umask=0x1,ldat=3\n");
 	recorded.write(devices + "cpu/format/ldat", "config1:0-15\n");
-	const topology other = recorded.topology();
+
+	const topology with_core = recorded.topology();
 	const auto groups = parse_events("cpu/event=0xc0,umask=0x01/u,"
 					 "cpu/mem-loads/",
-					 other);
+					 with_core);
+
 	ASSERT_TRUE(groups) << groups.error().message;
+
 	const event &raw = (*groups)[0].terms[0].events[0];
+
 	EXPECT_EQ(raw.type, 4u);
 	EXPECT_EQ(raw.config, 0x1c0u);
 	EXPECT_TRUE(raw.exclude_kernel);
@@ -348,16 +360,22 @@ TEST_F(events, of_the_driver_alone)
 	recorded.write(folder + "brand_new", "event=0x44,umask=0x2,thresh=?\n");
 	recorded.write(folder + "brand_new.scale", "2.5e-1\n");
 	recorded.write(folder + "brand_new.unit", "Beers\n");
+
 	const topology machine = recorded.topology();
 	const auto groups = parse_events("irp/brand_new,thresh=3/", machine);
+
 	ASSERT_TRUE(groups) << groups.error().message;
-	const event &found = groups->front().terms[0].events[0];
-	EXPECT_EQ(found.config, 0x3000244u);
-	EXPECT_EQ(found.scale, 0.25);
-	EXPECT_EQ(found.unit, "Beers");
-	const auto asked = parse_events("irp/brand_new/", machine);
-	ASSERT_FALSE(asked);
-	EXPECT_EQ(asked.error().message,
+
+	const event &counted = groups->front().terms[0].events[0];
+
+	EXPECT_EQ(counted.config, 0x3000244u);
+	EXPECT_EQ(counted.scale, 0.25);
+	EXPECT_EQ(counted.unit, "Beers");
+
+	const auto without_thresh = parse_events("irp/brand_new/", machine);
+
+	ASSERT_FALSE(without_thresh);
+	EXPECT_EQ(without_thresh.error().message,
 		  "hswep_irp_0/brand_new/ needs thresh=, a number up to 0xff");
 	EXPECT_FALSE(parse_events("irp/brand_new.scale/", machine));
 	EXPECT_FALSE(parse_events("irp/../type/", machine));
@@ -410,7 +428,9 @@ TEST(events_of_a_hostile_driver, are_not_repeated_as_they_are)
 	recorded.write(folder + "events/evil", "a\033[2Jb=?\n");
 	recorded.write(folder + "events/long", std::string(60000, 'x') + "=?");
 	recorded.write(folder + "format/thr\007sh", "config:24-31\n");
+
 	const topology machine = recorded.topology();
+
 	for (const char *text : {"irp/evil/", "irp/long/", "irp/event=0,thrsh/",
 				 "irp/event=0,q=1/"}) {
 		const auto groups = parse_events(text, machine);
@@ -443,14 +463,21 @@ TEST(events_of_another_processor, have_no_names_of_ours)
 
 	recorded.write("devices/system/cpu/modalias",
 		       "cpu:type:x86,ven0000fam0006mod0055:feature:\n");
+
 	const topology machine = recorded.topology();
+
 	EXPECT_EQ(machine.generation(), "");
-	const auto ours = parse_events("uncore_imc_0/cas_count.rd/", machine);
-	ASSERT_FALSE(ours);
-	EXPECT_EQ(ours.error().code, errc::not_found);
-	const auto theirs =
+
+	const auto by_catalogue =
+		parse_events("uncore_imc_0/cas_count.rd/", machine);
+
+	ASSERT_FALSE(by_catalogue);
+	EXPECT_EQ(by_catalogue.error().code, errc::not_found);
+
+	const auto by_driver =
 		parse_events("uncore_imc_0/cas_count_read/", machine);
-	ASSERT_TRUE(theirs);
-	EXPECT_EQ(theirs->front().terms[0].events[0].config, 0x304u);
-	EXPECT_FALSE(theirs->front().terms[0].events[0].info);
+
+	ASSERT_TRUE(by_driver);
+	EXPECT_EQ(by_driver->front().terms[0].events[0].config, 0x304u);
+	EXPECT_FALSE(by_driver->front().terms[0].events[0].info);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Metric expressions: values, names, and invalid expressions.
+// Test metric expressions: their values, the names in them, and invalid expressions.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -36,11 +36,11 @@ std::string wrong(std::string_view text)
 
 std::string repeat(std::string_view text, size_t times)
 {
-	std::string many;
+	std::string repeated;
 
 	while (times--)
-		many += text;
-	return many;
+		repeated += text;
+	return repeated;
 }
 
 } // namespace
@@ -99,7 +99,7 @@ TEST(expression, choices)
 	EXPECT_EQ(value("1 if 0 else 2 if 0 else 3"), 3);
 	EXPECT_EQ(value("1 + 1 if 1 else 5"), 2);
 	EXPECT_EQ(value("2 * (1 if 0 else 4)"), 8);
-	// the branch that is not taken does not matter
+	// The value that is not chosen is ignored.
 	EXPECT_EQ(value("1 if 1 else 1 / 0"), 1);
 	EXPECT_TRUE(std::isnan(value("1 if 1 / 0 else 2")));
 }
@@ -120,7 +120,9 @@ TEST(expression, terms)
 		R"(source_count(cbox@clockticks@) + duration_time)");
 
 	ASSERT_TRUE(parsed) << parsed.error().message;
+
 	const auto terms = parsed->terms();
+
 	ASSERT_EQ(terms.size(), 3u);
 	EXPECT_EQ(terms[0].name, "cbox/tor_inserts.opcode,filter_opc=0x182/");
 	EXPECT_TRUE(terms[0].is_event);
@@ -134,6 +136,7 @@ TEST(expression, terms)
 
 	const double values[] = {30, 2, 360};
 	const double sources[] = {18, 1, 36};
+
 	EXPECT_EQ(parsed->evaluate(values, sources), 30 * 64 / 2 + 10 + 2);
 	EXPECT_TRUE(std::isnan(parsed->evaluate({})));
 }
@@ -148,10 +151,14 @@ TEST(expression, names_of_perf)
 
 		ASSERT_TRUE(parsed) << parsed.error().message;
 		ASSERT_EQ(parsed->terms().size(), 1u) << name;
+
 		const double seven = 7;
+
 		EXPECT_EQ(parsed->evaluate({&seven, 1}), 7) << name;
 	}
+
 	const auto dash = expression::parse(R"(cpu\-cycles - 1)");
+
 	ASSERT_TRUE(dash);
 	EXPECT_EQ(dash->terms()[0].name, "cpu-cycles");
 }
@@ -164,10 +171,14 @@ TEST(expression, every_metric_of_the_catalogue)
 		const auto formula = expression::parse(metric.expression);
 
 		ASSERT_TRUE(formula) << formula.error().message;
+
 		const std::vector<double> ones(formula->terms().size(), 1);
+
 		EXPECT_FALSE(formula->terms().empty()) << metric.name;
-		// no count is negative, and a rate of nothing is none
+
+		// A division by 0 is not a number, never infinite.
 		const double result = formula->evaluate(ones, ones);
+
 		EXPECT_FALSE(std::isinf(result)) << metric.name;
 		parsed++;
 	}
@@ -178,13 +189,18 @@ TEST(expression, every_metric_of_the_catalogue)
 TEST(expression, a_metrics_value)
 {
 	const metric_info *speed = catalogue::standard().metric("qpi_speed");
+
 	ASSERT_TRUE(speed);
+
 	const auto formula = expression::parse(speed->expression);
+
 	ASSERT_TRUE(formula);
 	ASSERT_EQ(formula->terms().size(), 2u);
 	EXPECT_EQ(formula->terms()[0].name, "qpi/clockticks/");
+
 	// 6 ports for half a second at 2.4 GHz: 9.6 GT/s
 	const double values[] = {6 * 1.2e9, 0.5}, sources[] = {6, 1};
+
 	EXPECT_DOUBLE_EQ(formula->evaluate(values, sources), 9.6);
 }
 
@@ -198,6 +214,7 @@ TEST(expression, malformed)
 				"expression '1 2'");
 	EXPECT_EQ(wrong("sqrt(4)"), "there is no function 'sqrt' at column 5 "
 				    "of the expression 'sqrt(4)'");
+
 	static constexpr const char *malformed[] = {
 		"", " ", "+", "*1", "1**2", ")", "()", "1)", "min(1)", "min(1,",
 		"min(1 2)", "d_ratio(,)", "1 if 2", "if", "1 if else 2",
@@ -218,7 +235,9 @@ TEST(expression, nothing_makes_it_run_away)
 	EXPECT_NE(wrong(repeat("min(1,", 10000)), "is accepted");
 	EXPECT_NE(wrong(repeat("1 if 1 else ", 5000) + "1"), "is accepted");
 	EXPECT_NE(wrong(repeat("1", 70000)), "is accepted");
+
 	std::string names = "a0";
+
 	for (int i = 1; i < 5000; i++)
 		names += "+a" + std::to_string(i);
 	EXPECT_NE(wrong(names), "is accepted");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernel's own driver: what it can count resolves, and what it would count
-// wrongly is refused, by name and by number.
+// Test event strings for the in-tree driver, intel_uncore: events that it can count
+// resolve; events that it would count wrongly are refused, by name and by number.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -126,7 +126,7 @@ TEST_F(in_tree, fields_in_the_wrong_place)
 		"uncore_pcu: intel_uncore puts occ_edge=0x1 in other bits "
 		"than the hardware's config:31; load xeon_uncore instead, "
 		"which has them right");
-	// its range would swallow all of these bits
+	// The driver's field occ_edge has all of these bits in its range.
 	expect_refused("pcu/config=0x80000080/",
 		       "uncore_pcu: no field of the driver has the bits "
 		       "0x80000000 of config");
@@ -139,7 +139,7 @@ TEST_F(in_tree, fields_in_the_wrong_place)
 		"uncore_ubox: intel_uncore puts filter_cid=0x1 in other "
 		"bits than the hardware's config1:1-5; load xeon_uncore "
 		"instead, which has them right");
-	// and a field that is not used does no harm there
+	// A field in the wrong place is accepted with the value 0.
 	EXPECT_EQ(one("pcu/event=0x80,occ_sel=1,occ_edge=0/").config, 0x4080u);
 }
 
@@ -169,7 +169,7 @@ TEST_F(in_tree, filters_that_it_ignores)
 		"cbox_0/config=0x5134,config1=0x20000/",
 		"uncore_cbox_0: intel_uncore ignores filter_state for this "
 		"event; load xeon_uncore instead, which obeys all filters");
-	// one of the boxes is enough, a sum without it would be wrong
+	// A sum is refused if one of its boxes ignores the filter.
 	expect_refused(
 		"qpi/cto_count.drs_datac_m/",
 		"uncore_qpi_2: intel_uncore ignores match0 for this event; "
@@ -208,7 +208,7 @@ TEST_F(in_tree, events_that_it_miscounts)
 					   "has it"));
 }
 
-/// Whatever is accepted has the words that the hardware wants.
+/// Each accepted event has the config, config1 and config2 of the catalogue.
 TEST_F(in_tree, accepted_events_have_the_catalogues_words)
 {
 	std::map<std::string, std::pair<size_t, size_t>> counts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Metrics on made-up counts: by box, by package, for the machine.
+// Test metrics on counts of a fake backend: by box, by package, and of the machine.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,6 +30,8 @@ protected:
 		EXPECT_TRUE(ready) << ready.error().message;
 		return *std::move(ready);
 	}
+
+	/// Open and enable a session with the events of the prepared metrics.
 	session start()
 	{
 		plan_ = std::move(planner_).finish();
@@ -41,7 +43,9 @@ protected:
 		EXPECT_TRUE(opened->enable());
 		return *std::move(opened);
 	}
-	/// Members count 1, 2, ... times a group's rate.
+
+	/// Let group number n, from 0, count with rate n + 1. Members of a group count
+	/// 1, 2, ... times the group's rate.
 	void set_rates()
 	{
 		for (size_t i = 0; i < backend_->groups.size(); i++)
@@ -84,17 +88,17 @@ TEST_F(metrics, a_rate_by_box_package_and_machine)
 
 	double sum = gib * double(boxes * (boxes + 1)) / 2;
 	auto by_package = reads.evaluate(counts, period::total, scope::package);
-	auto all = reads.evaluate(counts, period::total, scope::machine);
+	auto by_machine = reads.evaluate(counts, period::total, scope::machine);
 
 	ASSERT_EQ(by_package.size(), packages);
 	EXPECT_NEAR(by_package[0].value, sum, 1e-6);
-	ASSERT_EQ(all.size(), 1u);
-	EXPECT_NEAR(all[0].value, sum * double(packages), 1e-6);
+	ASSERT_EQ(by_machine.size(), 1u);
+	EXPECT_NEAR(by_machine[0].value, sum * double(packages), 1e-6);
 }
 
 TEST_F(metrics, a_ratio_is_of_sums)
 {
-	// member 0 counts once, member 1 twice a group's rate
+	// Member 1 of each group counts twice as much as member 0.
 	metric latency = prepare("avg_tor_drd_miss_latency");
 	session counts = start();
 
@@ -108,7 +112,8 @@ TEST_F(metrics, a_ratio_is_of_sums)
 
 TEST_F(metrics, sources_are_counted)
 {
-	// 4 x clockticks / sources / seconds: the same wherever it is looked at
+	// The metric is 4 x clockticks / sources / seconds. Its value is the same for a
+	// box, a package and the machine.
 	metric speed = prepare("qpi_speed");
 	session counts = start();
 
@@ -121,15 +126,15 @@ TEST_F(metrics, sources_are_counted)
 
 TEST_F(metrics, clocks_of_packages_differ)
 {
-	// nanoseconds: occupancy / inserts, member 0 by member 1, by the
-	// clock's frequency, member 2
+	// The metric is occupancy (member 0) / inserts (member 1) / frequency of the
+	// clock (member 2), in nanoseconds.
 	metric latency = prepare("avg_tor_drd_miss_latency_ns");
 	session counts = start();
 
 	ASSERT_EQ(machine_.packages().size(), 2u);
 	for (auto &group : backend_->groups)
 		group.factor = [](size_t cpu, size_t member) {
-			// one has half the clock and three times the reads
+			// Package 1 has half the clock and three times the reads.
 			return cpu == 0 ? 1 : member == 2 ? 0.5 : 3;
 		};
 	latency.watch(counts, scope::machine);
@@ -137,16 +142,16 @@ TEST_F(metrics, clocks_of_packages_differ)
 
 	auto by_package =
 		latency.evaluate(counts, period::total, scope::package);
-	auto all = latency.evaluate(counts, period::total, scope::machine);
+	auto by_machine = latency.evaluate(counts, period::total, scope::machine);
 
 	ASSERT_EQ(by_package.size(), 2u);
 	EXPECT_NEAR(by_package[0].value, 0.5 / 3, 1e-6);
 	EXPECT_NEAR(by_package[1].value, 0.5 / 1.5, 1e-6);
-	ASSERT_EQ(all.size(), 1u);
-	EXPECT_NEAR(all[0].value, (0.5 / 3 + 3 * 0.5 / 1.5) / 4, 1e-6);
-	EXPECT_EQ(all[0].package, -1);
-	EXPECT_EQ(all[0].time, 1ms);
-	EXPECT_DOUBLE_EQ(all[0].share, 1);
+	ASSERT_EQ(by_machine.size(), 1u);
+	EXPECT_NEAR(by_machine[0].value, (0.5 / 3 + 3 * 0.5 / 1.5) / 4, 1e-6);
+	EXPECT_EQ(by_machine[0].package, -1);
+	EXPECT_EQ(by_machine[0].time, 1ms);
+	EXPECT_DOUBLE_EQ(by_machine[0].share, 1);
 }
 
 TEST_F(metrics, a_package_with_a_stopped_clock_does_not_count)
@@ -189,7 +194,7 @@ TEST_F(metrics, multiplexing_shows)
 
 	for (auto &group : backend_->groups)
 		group.share = 0.5;
-	// with so few reads the error is unknown
+	// With fewer than three reads the error is unknown.
 	for (int i = 0; i < 2; i++) {
 		backend_->advance(100ms);
 		ASSERT_TRUE(counts.sample());
@@ -199,15 +204,15 @@ TEST_F(metrics, multiplexing_shows)
 	}
 	backend_->read_after(100ms, counts);
 
-	metric_value all =
+	metric_value total =
 		missed.evaluate(counts, period::total, scope::machine)[0];
 
-	EXPECT_NEAR(all.value, 100, 1e-6);
-	EXPECT_DOUBLE_EQ(all.share, 0.5);
-	EXPECT_GT(all.error, 0);
+	EXPECT_NEAR(total.value, 100, 1e-6);
+	EXPECT_DOUBLE_EQ(total.share, 0.5);
+	EXPECT_GT(total.error, 0);
 }
 
-/// Counts of one nanosecond of a burst of data reads, most of which miss.
+/// The counts a nanosecond of an event in a burst of data reads, most of which miss.
 static double in_burst(const event &counted)
 {
 	const bool misses = counted.text.find("miss_") != std::string::npos;
@@ -225,7 +230,7 @@ TEST_F(metrics, an_error_larger_than_the_value_is_no_number)
 
 	latency.watch(counts, scope::machine);
 	ASSERT_GT(groups.size(), 1u);
-	// Each burst falls on the turn of another group.
+	// Each burst falls into the time slice of another group.
 	for (size_t i = 0; i < 4 * groups.size(); i++) {
 		for (size_t g = 0; g < groups.size(); g++) {
 			groups[g].share = 0.2;
@@ -238,13 +243,14 @@ TEST_F(metrics, an_error_larger_than_the_value_is_no_number)
 		backend_->read_after(10ms, counts);
 	}
 
-	const metric_value all =
+	const metric_value total =
 		latency.evaluate(counts, period::total, scope::machine)[0];
 
-	EXPECT_TRUE(std::isnan(all.value)) << all.value << " " << all.error;
-	EXPECT_TRUE(std::isnan(all.error));
-	EXPECT_TRUE(all.reason.find("has an error of") != std::string::npos)
-		<< all.reason;
+	EXPECT_TRUE(std::isnan(total.value))
+		<< total.value << " " << total.error;
+	EXPECT_TRUE(std::isnan(total.error));
+	EXPECT_TRUE(total.reason.find("has an error of") != std::string::npos)
+		<< total.reason;
 }
 
 TEST_F(metrics, nothing_counted_is_no_number)

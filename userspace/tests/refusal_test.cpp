@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The cause of a refusal is the one that holds.
+// Test that the message about a refused perf event or BPF program names the cause:
+// capabilities, perf_event_paranoid, seccomp, a user namespace or lockdown.
 #include "refusal.hpp"
 
 #include <cerrno>
@@ -23,11 +24,11 @@ bool mentions(const std::optional<std::string> &text, const char *word)
 
 privileges root()
 {
-	privileges all;
+	privileges of_root;
 
-	all.admin = all.perfmon = all.bpf = true;
-	all.paranoid = "2";
-	return all;
+	of_root.admin = of_root.perfmon = of_root.bpf = true;
+	of_root.paranoid = "2";
+	return of_root;
 }
 
 TEST(Refusal, OfACapability)
@@ -55,7 +56,7 @@ TEST(Refusal, OfAFilter)
 			mentions(perf_refusal(filtered, number), "seccomp"));
 		EXPECT_TRUE(mentions(bpf_refusal(filtered, number), "seccomp"));
 	}
-	// docker: a filter, and no capabilities
+	// Docker: a seccomp filter, and no capabilities.
 	filtered.admin = filtered.perfmon = false;
 	EXPECT_TRUE(mentions(perf_refusal(filtered, EPERM), "seccomp"));
 	EXPECT_TRUE(mentions(perf_refusal(filtered, EACCES), "CAP_PERFMON"));

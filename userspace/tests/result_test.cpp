@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A result holds a value or an error, and gives up its value once.
+// Test result: it has a value or an error, its value can be moved out, and taking what
+// it does not have ends the program.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Counts and metrics whose events are multiplexed: of runs that begin at any
-// time of changing traffic, the stated error covers as many as it claims, and
-// none of the values is impossible.
+// Test counts and metrics of multiplexed events. Runs begin at random times of
+// changing traffic. At least 60 % of the values must be within their standard error
+// of the true value, and no value may be impossible.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -28,18 +28,18 @@ constexpr const char *names[] = {
 	"llc_drd_miss_pct", "avg_tor_drd_hit_latency", "avg_tor_drd_latency",
 	"avg_tor_drd_miss_latency", "llc_rfo_miss_pct"};
 
-/// What the events of a CBo follow from, at some time.
+/// The traffic at some time, from which the counts of a CBo's events follow.
 struct causes {
-	double reads;  ///< each nanosecond
-	double misses; ///< share of them
-	double hit_time, miss_time;
+	double reads;  ///< data reads a nanosecond
+	double misses; ///< part of the reads that miss the cache
+	double hit_time, miss_time; ///< cycles of a read in the queue
 };
 
 class rotating : public testing::Test {
 protected:
 	rotating() : recorded_("hswep")
 	{
-		// One box is enough: all of them are in step.
+		// One box is enough: all boxes have the same traffic.
 		for (int box = 1; box < 18; box++)
 			std::filesystem::remove_all(
 				recorded_.path() / devices /
@@ -52,7 +52,7 @@ protected:
 		return random_ends_ ? burst_at(time) : wave_at(time);
 	}
 
-	/// Phases of some seconds, and bursts of some milliseconds.
+	/// Traffic with phases of some seconds and bursts of some milliseconds.
 	causes wave_at(nanoseconds time)
 	{
 		const double s =
@@ -66,7 +66,8 @@ protected:
 			0.05 + 0.5 * slow, 45, 180 + 60 * slow};
 	}
 
-	/// Phases, and bursts and gaps in them, of random length.
+	/// Traffic with phases of random length, each with bursts and gaps of random
+	/// length.
 	causes burst_at(nanoseconds time)
 	{
 		for (; time >= phase_ends_; phase_ends_ += length(500)) {
@@ -95,6 +96,7 @@ protected:
 			std::exponential_distribution<double>()(random_)));
 	}
 
+	/// The counts a nanosecond of an event.
 	static double rate(const event &e, const causes &c)
 	{
 		auto has = [&](const char *part) {
@@ -111,7 +113,8 @@ protected:
 		if (!has("tor_"))
 			return c.reads;
 
-		// data reads, and fewer of them for ownership
+		// Reads for ownership (opcode 0x180) are a fifth of the data reads;
+		// a single thread (tid_en) has a tenth.
 		const double all = c.reads * (has("0x180") ? 0.2 : 1) *
 				   (has("tid_en") ? 0.1 : 1);
 		const double misses = all * c.misses;
@@ -122,7 +125,7 @@ protected:
 		return hits + misses;
 	}
 
-	/// Prepare the metrics of names; an empty list after a failure.
+	/// Prepare the metrics that names[] lists. @return an empty list after a failure.
 	std::vector<metric> prepare_metrics(planner &events)
 	{
 		std::vector<metric> metrics;
@@ -141,7 +144,8 @@ protected:
 		return metrics;
 	}
 
-	/// The groups of a PMU are multiplexed in the order of opening.
+	/// Let time pass, with samples when sample_time() is over, and a read at the end.
+	/// The groups of a PMU are multiplexed in the order of opening, each for a turn.
 	void pass(session &counts, nanoseconds time)
 	{
 		const nanoseconds end = passed_ + time;
@@ -149,12 +153,12 @@ protected:
 
 		for (; passed_ < end; passed_ += slice) {
 			const causes now = at(passed_);
-			std::map<const pmu_info *, std::vector<size_t>> of;
+			std::map<const pmu_info *, std::vector<size_t>> groups_of;
 
 			for (size_t g = 0; g < backend_->groups.size(); g++)
-				of[backend_->groups[g].members[0].pmu]
+				groups_of[backend_->groups[g].members[0].pmu]
 					.push_back(g);
-			for (auto &[pmu, groups] : of)
+			for (auto &[pmu, groups] : groups_of)
 				for (size_t i = 0; i < groups.size(); i++) {
 					auto &group =
 						backend_->groups[groups[i]];
@@ -183,8 +187,8 @@ protected:
 		EXPECT_TRUE(counts.read());
 	}
 
-	/// An event's count since start(), and the highest rate. An event that
-	/// several groups have is added once for each slice.
+	/// An event's true count since start(), and its highest rate. An event that is in
+	/// several groups is added once for each time slice.
 	struct true_count {
 		double value = 0, peak = 0;
 		nanoseconds last{-1};
@@ -198,12 +202,14 @@ protected:
 		}
 	};
 
+	/// Begin to count the true values of an interval.
 	void start()
 	{
 		reads_ = misses_ = hit_time_ = miss_time_ = 0;
 		truth_.clear();
 	}
 
+	/// Add a time slice to the true values.
 	void truth(const causes &c)
 	{
 		reads_ += c.reads;
@@ -235,14 +241,14 @@ TEST_F(rotating, the_stated_error_is_honest)
 	std::uniform_real_distribution<double> phase(0, 100);
 
 	for (int run = 0; run < runs; run++) {
-		planner made(*machine_);
-		std::vector<metric> metrics = prepare_metrics(made);
+		planner planner(*machine_);
+		std::vector<metric> metrics = prepare_metrics(planner);
 
 		ASSERT_EQ(metrics.size(), std::size(names));
 		backend_ = std::make_shared<fake_backend>();
 
-		auto counts = open_session(std::move(made).finish(), *machine_,
-					   {}, backend_);
+		auto counts = open_session(std::move(planner).finish(),
+					   *machine_, {}, backend_);
 
 		ASSERT_TRUE(counts);
 		for (metric &m : metrics)
@@ -289,7 +295,8 @@ class random_traffic : public rotating {
 protected:
 	random_traffic() { random_ends_ = true; }
 
-	/// How many values have an error, and how many are within it.
+	/// Number of values that have an error, and of values within their error of the
+	/// true value.
 	struct coverage {
 		int given = 0, within = 0;
 
@@ -300,18 +307,20 @@ protected:
 		}
 	};
 
-	void check_counts(const session &counts, const plan &all)
+	/// Check that the counts of the last interval are possible, and note how many are
+	/// within their error.
+	void check_counts(const session &counts, const plan &plan)
 	{
-		for (uint32_t g = 0; g < all.groups.size(); g++)
-			for (uint32_t m = 0; m < all.groups[g].members.size();
+		for (uint32_t g = 0; g < plan.groups.size(); g++)
+			for (uint32_t m = 0; m < plan.groups[g].members.size();
 			     m++) {
 				const std::string &text =
-					all.groups[g].members[m].text;
+					plan.groups[g].members[m].text;
 				const count got = counts.interval({g, m}, 0);
 				const true_count &want = truth_[text];
-				// A read rounds by up to a count.
+				// A read rounds a count by up to 1.
 				const double rounded =
-					double(all.turns) / got.share();
+					double(plan.turns) / got.share();
 
 				EXPECT_LT(got.share(), 1) << text;
 				EXPECT_GE(got.value, 0) << text;
@@ -325,6 +334,7 @@ protected:
 			}
 	}
 
+	/// Check the metrics of the last interval in the same way.
 	void check_metrics(const session &counts,
 			   const std::vector<metric> &metrics)
 	{
@@ -343,7 +353,7 @@ protected:
 				EXPECT_FALSE(got.reason.empty()) << names[i];
 				continue;
 			}
-			// A request is in a queue for a cycle at least.
+			// A request is in the queue for at least one cycle.
 			EXPECT_GE(got.value, is_latency ? 1 : info.low)
 				<< names[i];
 			EXPECT_LE(got.value, info.high) << names[i];
@@ -353,19 +363,19 @@ protected:
 		}
 	}
 
-	/// Count one of the runs, in intervals.
+	/// Count a run of several intervals, and check each interval.
 	void count_run()
 	{
-		planner made(*machine_);
-		std::vector<metric> metrics = prepare_metrics(made);
+		planner planner(*machine_);
+		std::vector<metric> metrics = prepare_metrics(planner);
 
 		ASSERT_EQ(metrics.size(), std::size(names));
 
-		const plan all = std::move(made).finish();
+		const plan plan = std::move(planner).finish();
 
 		backend_ = std::make_shared<fake_backend>();
 
-		auto counts = open_session(all, *machine_, {}, backend_);
+		auto counts = open_session(plan, *machine_, {}, backend_);
 
 		ASSERT_TRUE(counts);
 		for (metric &m : metrics)
@@ -375,13 +385,13 @@ protected:
 		for (int i = 0; i < intervals; i++) {
 			start();
 			pass(*counts, interval);
-			check_counts(*counts, all);
+			check_counts(*counts, plan);
 			check_metrics(*counts, metrics);
 		}
 	}
 
-	/// Of all runs; bursts have a mean length in this range of
-	/// milliseconds.
+	/// Count all runs, and check how many values are within their error. The mean
+	/// length of bursts is in the given range of milliseconds.
 	void check_coverage(double shortest, double longest)
 	{
 		shortest_ = shortest;
@@ -423,43 +433,45 @@ TEST_F(random_traffic, metrics_without_traffic_have_a_reason)
 
 TEST_F(rotating, parts_of_a_metric_follow_one_another)
 {
-	planner made(*machine_);
+	planner planner(*machine_);
 
 	for (const char *name :
 	     {"llc_drd_miss_pct", "avg_tor_drd_hit_latency", "llc_rfo_miss_pct",
 	      "avg_tor_drd_rem_miss_latency", "avg_ingress_latency_when_ne"})
 		ASSERT_TRUE(
 			metric::prepare(*catalogue::of(*machine_).metric(name),
-					*machine_, made));
+					*machine_, planner));
 
-	const plan all = std::move(made).finish();
-	std::vector<size_t> at(all.groups.size());
+	const plan plan = std::move(planner).finish();
+	std::vector<size_t> turn_of(plan.groups.size());
 
-	ASSERT_EQ(all.order.size(), all.groups.size());
-	for (size_t i = 0; i < all.order.size(); i++)
-		at[all.order[i]] = i;
-	EXPECT_EQ(all.turns, all.groups.size());
+	ASSERT_EQ(plan.order.size(), plan.groups.size());
+	for (size_t i = 0; i < plan.order.size(); i++)
+		turn_of[plan.order[i]] = i;
+	EXPECT_EQ(plan.turns, plan.groups.size());
 
 	auto group_of = [&](const char *part) {
-		for (size_t g = 0; g < all.groups.size(); g++)
-			for (const event &e : all.groups[g].members)
+		for (size_t g = 0; g < plan.groups.size(); g++)
+			for (const event &e : plan.groups[g].members)
 				if (e.text.find(part) != e.text.npos)
 					return g;
 		ADD_FAILURE() << part;
 		return size_t(0);
 	};
-	const size_t apart =
-		at[group_of("tor_occupancy.opcode,filter_opc=0x182")] >
-				at[group_of("tor_occupancy.miss_opcode,filter_"
-					    "opc=0x182")]
-			? at[group_of(
-				  "tor_occupancy.opcode,filter_opc=0x182")] -
-				  at[group_of("tor_occupancy.miss_opcode,"
-					      "filter_opc=0x182")]
-			: at[group_of("tor_occupancy.miss_opcode,filter_opc="
-				      "0x182")] -
-				  at[group_of("tor_occupancy.opcode,filter_opc="
-					      "0x182")];
 
-	EXPECT_TRUE(apart == 1 || apart == all.groups.size() - 1);
+	// The two occupancies of the hit latency are counted in successive turns.
+	const size_t apart =
+		turn_of[group_of("tor_occupancy.opcode,filter_opc=0x182")] >
+				turn_of[group_of("tor_occupancy.miss_opcode,"
+						 "filter_opc=0x182")]
+			? turn_of[group_of("tor_occupancy.opcode,"
+					   "filter_opc=0x182")] -
+				  turn_of[group_of("tor_occupancy.miss_opcode,"
+						   "filter_opc=0x182")]
+			: turn_of[group_of("tor_occupancy.miss_opcode,"
+					   "filter_opc=0x182")] -
+				  turn_of[group_of("tor_occupancy.opcode,"
+						   "filter_opc=0x182")];
+
+	EXPECT_TRUE(apart == 1 || apart == plan.groups.size() - 1);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Counting with made-up counters and a manual clock: deltas, scaling
-// and its error, packages, CPUs that go away.
+// Test counting sessions with a fake backend and a manual clock: counts between
+// reads, scaling and its error, packages, CPUs that go offline, boxes that die.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,18 +32,19 @@ protected:
 		return opened;
 	}
 
-	/// Not enabled.
+	/// Open a session without enabling its counters.
 	session open(std::string_view text)
 	{
-		planner made(machine_);
+		planner planner(machine_);
 		auto groups = parse_events(text, machine_);
 
 		EXPECT_TRUE(groups) << groups.error().message;
 		for (const event_group &group : *groups)
-			EXPECT_TRUE(made.add(group));
-		plan_ = std::move(made).finish();
+			EXPECT_TRUE(planner.add(group));
+		plan_ = std::move(planner).finish();
 
-		auto opened = open_session(plan_, machine_, {.visit_packages = true}, backend_);
+		auto opened = open_session(plan_, machine_,
+					   {.visit_packages = true}, backend_);
 
 		EXPECT_TRUE(opened);
 		return *std::move(opened);
@@ -120,12 +121,13 @@ TEST_F(counting, what_ran_for_half_of_the_time_is_doubled)
 	EXPECT_EQ(total.raw, 50000000u);
 	EXPECT_NEAR(total.value, 100e6, 1);
 	EXPECT_DOUBLE_EQ(total.share(), 0.5);
-	// the rate never changed: only what independent events would have
+	// The rate is constant: the error is that of independent events.
 	EXPECT_NEAR(total.error, std::sqrt(50e6 * 0.5) / 0.5, 1);
 	EXPECT_TRUE(counts.was_multiplexed());
 }
 
-// Counted for half of the time and never seen: not "0, exactly".
+// An event that ran for half of the time and counted 0 may have happened in the other
+// half: its count is not exactly 0.
 TEST_F(counting, the_error_of_a_multiplexed_0_is_unknown)
 {
 	session counts = open("imc_0/cas_count.rd/");
@@ -145,7 +147,7 @@ TEST_F(counting, the_error_of_a_multiplexed_0_is_unknown)
 	}
 }
 
-// Another program's events share the counters of one that would fit.
+// The event fits on the box alone, but another program's events use the counters as well.
 TEST_F(counting, the_error_of_few_reads_is_unknown)
 {
 	session counts = open("imc_0/cas_count.rd/");
@@ -174,7 +176,7 @@ TEST_F(counting, samples_are_of_the_interval_that_goes_on)
 	auto &group = backend_->groups[0];
 
 	backend_->read_after(10ms, counts);
-	// a busy phase that is seen for a tenth, an idle one that is seen whole
+	// The event runs for a tenth of a busy phase, and for all of an idle phase.
 	group.share = 0.1;
 	group.rate = 10;
 	backend_->advance(10ms);
@@ -191,7 +193,7 @@ TEST_F(counting, samples_are_of_the_interval_that_goes_on)
 	EXPECT_NEAR(counts.interval(first, 0).value, 100e6, 10);
 	EXPECT_EQ(counts.interval(first, 0).raw, 10000000u);
 
-	// and the next one is new
+	// The read has begun a new interval.
 	backend_->read_after(10ms, counts);
 	EXPECT_EQ(counts.interval_time(), 10ms);
 	EXPECT_EQ(counts.interval(first, 0).value, 0);
@@ -202,7 +204,7 @@ TEST_F(counting, phases_are_scaled_by_themselves)
 {
 	session counts = start("imc_0/cas_count.rd/");
 
-	// a busy phase that is seen for a tenth, an idle one that is seen whole
+	// The event runs for a tenth of a busy phase, and for all of an idle phase.
 	backend_->groups[0].share = 0.1;
 	backend_->groups[0].rate = 10;
 	backend_->read_after(100ms, counts);
@@ -256,7 +258,7 @@ TEST_F(counting, a_cpu_that_goes_offline_is_named_once)
 	backend_->advance(10ms);
 
 	expect_offline(counts.read(), cpu);
-	// the other package keeps counting, and what was counted stays
+	// The other package keeps counting, and earlier counts of the CPU stay.
 	backend_->advance(10ms);
 	EXPECT_TRUE(counts.read());
 	EXPECT_EQ(counts.total(first, 0).raw, 30000000u);
@@ -266,15 +268,15 @@ TEST_F(counting, a_cpu_that_goes_offline_is_named_once)
 
 namespace {
 
-std::filesystem::path mask_of(const pmu_info &which)
+std::filesystem::path mask_of(const pmu_info &pmu)
 {
-	return which.folder / "cpumask";
+	return pmu.folder / "cpumask";
 }
 
 } // namespace
 
-// The driver takes a box that has died out of the cpumask, and perf gives its
-// events no counter any more.
+// The driver removes the CPU of a dead box from the PMU's cpumask, and the box's events
+// no longer get a counter.
 TEST_F(counting, a_box_that_dies_is_named_once)
 {
 	session counts = start("imc_0/cas_count.rd/,imc_1/cas_count.rd/");
@@ -304,7 +306,7 @@ TEST_F(counting, a_box_that_dies_is_named_once)
 	EXPECT_TRUE(counts.health(first, 0, period::total).measured());
 	EXPECT_TRUE(counts.health({1, 0}, 1, period::total).measured());
 
-	// what was counted stays, and is not scaled to the time after
+	// The earlier count stays, and is not scaled to the time after the box died.
 	backend_->advance(10ms);
 	EXPECT_TRUE(counts.read());
 	EXPECT_TRUE(counts.news().empty());
@@ -315,7 +317,7 @@ TEST_F(counting, a_box_that_dies_is_named_once)
 	EXPECT_GE(counts.total({1, 0}, 1).value, 30e6);
 }
 
-// The only read, by which the driver finds it, is also the last one.
+// The driver notices the dead box at the session's only read.
 TEST_F(counting, a_box_that_died_is_found_by_the_only_read)
 {
 	session counts = start("imc_0/cas_count.rd/");
@@ -330,25 +332,27 @@ TEST_F(counting, a_box_that_died_is_found_by_the_only_read)
 TEST_F(counting, sums_go_on_without_a_dead_box)
 {
 	session counts = open("imc/cas_count.rd/");
-	std::vector<counter_at> all;
+	std::vector<counter_at> counters;
 
 	for (uint32_t g = 0; g < backend_->groups.size(); g++)
 		for (size_t c = 0; c < backend_->groups[g].cpus.size(); c++)
-			all.push_back({{g, 0}, c});
+			counters.push_back({{g, 0}, c});
 
-	sum_set sums = counts.add_up(std::vector<std::vector<counter_at>>{all});
+	sum_set sums =
+		counts.add_up(std::vector<std::vector<counter_at>>{counters});
 	const pmu_info &box = *plan_.groups[0].pmu;
 
 	ASSERT_TRUE(counts.enable());
 	backend_->files[mask_of(box)] = "";
 	backend_->advance(10ms);
 	EXPECT_FALSE(counts.read());
-	// it answers on no package
+	// The box is dead on both packages.
 	EXPECT_EQ(counts.news().size(), 2u);
 	backend_->advance(10ms);
 	EXPECT_TRUE(counts.read());
 	EXPECT_EQ(counts.interval(sums, 0).value,
-		  double(all.size() - 2) * counts.interval({1, 0}, 0).value);
+		  double(counters.size() - 2) *
+			  counts.interval({1, 0}, 0).value);
 }
 
 TEST_F(counting, a_box_that_is_dead_at_the_start_is_left_out)
@@ -361,7 +365,7 @@ TEST_F(counting, a_box_that_is_dead_at_the_start_is_left_out)
 	const pmu_info &in_mask = *groups->front().terms[0].events[0].pmu;
 	const pmu_info &silent = *groups->back().terms[0].events[0].pmu;
 
-	// one is no longer in the mask, one dies as it is opened
+	// The cpumask of imc_0 lacks a CPU, and imc_1 dies when its event is opened.
 	backend_->files[mask_of(in_mask)] = std::to_string(in_mask.cpus[0]);
 	backend_->silent.insert({silent.name, silent.cpus[0]});
 
@@ -391,15 +395,15 @@ TEST_F(counting, a_box_that_is_dead_at_the_start_is_left_out)
 
 TEST_F(counting, none_answers)
 {
-	planner made(machine_);
+	planner planner(machine_);
 	auto groups = parse_events("imc_0/cas_count.rd/", machine_);
 
 	ASSERT_TRUE(groups);
-	ASSERT_TRUE(made.add(groups->front()));
+	ASSERT_TRUE(planner.add(groups->front()));
 	backend_->files[mask_of(*groups->front().terms[0].events[0].pmu)] = "";
 
-	auto opened =
-		open_session(std::move(made).finish(), machine_, {}, backend_);
+	auto opened = open_session(std::move(planner).finish(), machine_, {},
+				   backend_);
 
 	ASSERT_FALSE(opened);
 	EXPECT_EQ(opened.error().code, errc::gone);
@@ -424,7 +428,7 @@ TEST_F(counting, foreign_writes_mark_the_package_for_an_interval)
 		EXPECT_EQ(counts.health(first, 0, period::interval).condition,
 			  condition::counting);
 	}
-	// reported once
+	// The foreign writes of both intervals are reported once.
 	EXPECT_EQ(counts.news().size(), 1u);
 	backend_->read_after(10ms, counts);
 	EXPECT_EQ(counts.health(first, 1, period::interval).condition,
@@ -438,7 +442,7 @@ TEST_F(counting, a_clock_that_stops_beside_others_is_named)
 {
 	session counts = start("imc/dclk/");
 
-	// none of them ticks, so the fault is not known
+	// No clock ticks: this is not a fault of a single box.
 	for (auto &group : backend_->groups)
 		group.rate = 0;
 	backend_->read_after(10ms, counts);
@@ -461,7 +465,7 @@ TEST_F(counting, a_cpu_that_went_offline_meanwhile_is_named_too)
 	int cpu = counts.cpus(first)[1];
 
 	backend_->read_after(10ms, counts);
-	// it counted for a while since the last read
+	// The CPU counts for 4 ms after the last read, then it goes offline.
 	backend_->advance(4ms);
 	backend_->offline.insert(cpu);
 	backend_->advance(6ms);
@@ -479,7 +483,8 @@ TEST_F(counting, a_cpu_that_was_away_and_goes_on_is_not_gone)
 	backend_->read_after(10ms, counts);
 	backend_->offline.insert(cpu);
 	backend_->advance(6ms);
-	// or its last read came late: both look alike
+	// The CPU is online again before the read. A read of the CPU that comes late has
+	// the same times.
 	backend_->offline.clear();
 	backend_->advance(4ms);
 	EXPECT_TRUE(counts.read());
@@ -490,13 +495,13 @@ TEST_F(counting, a_cpu_that_was_away_and_goes_on_is_not_gone)
 
 TEST_F(counting, a_refusal_is_passed_on)
 {
-	planner made(machine_);
+	planner planner(machine_);
 	auto groups = parse_events("imc_0/cas_count.rd/", machine_);
 
 	ASSERT_TRUE(groups);
-	ASSERT_TRUE(made.add(groups->front()));
+	ASSERT_TRUE(planner.add(groups->front()));
 
-	plan wanted = std::move(made).finish();
+	plan wanted = std::move(planner).finish();
 
 	backend_->refusal = error{errc::permission, "no permission"};
 
@@ -508,13 +513,14 @@ TEST_F(counting, a_refusal_is_passed_on)
 
 namespace {
 
-/// Boxes whose rates scatter, and which are seen for three slices of ten.
+/// Boxes whose rates scatter, and whose events run for three time slices of ten.
 class scattering : public counting {
 protected:
 	static constexpr int strata = 20, slices = 10, seen = 3;
 
-	/// Counts for a while. @p step: all boxes' rates change together.
-	/// @return what the boxes counted in truth.
+	/// Let time pass, with a read after every ten time slices.
+	/// @param step the rates of all boxes change together
+	/// @return the true count of all boxes
 	double pass(session &counts, bool step)
 	{
 		std::normal_distribution<double> rate(1, 0.2);
@@ -540,8 +546,8 @@ protected:
 		return truth;
 	}
 
-	/// How many of a hundred sums over all boxes are within one standard
-	/// error.
+	/// Count how many of a hundred sums over all boxes are within one standard
+	/// error of the true count.
 	int within(bool step)
 	{
 		int good = 0;
@@ -550,16 +556,16 @@ protected:
 			backend_ = std::make_shared<fake_backend>();
 
 			session counts = open("cbox/clockticks/");
-			std::vector<counter_at> all;
+			std::vector<counter_at> counters;
 
 			for (uint32_t g = 0; g < backend_->groups.size(); g++)
 				for (size_t c = 0;
 				     c < backend_->groups[g].cpus.size(); c++)
-					all.push_back({{g, 0}, c});
-			EXPECT_GE(all.size(), 16u);
+					counters.push_back({{g, 0}, c});
+			EXPECT_GE(counters.size(), 16u);
 
 			sum_set sums = counts.add_up(
-				std::vector<std::vector<counter_at>>{all});
+				std::vector<std::vector<counter_at>>{counters});
 
 			EXPECT_TRUE(counts.enable());
 
@@ -576,7 +582,8 @@ protected:
 
 } // namespace
 
-// A program's phases hit all boxes at once: their errors do not cancel out.
+// A phase of a program changes the rates of all boxes at once, so that the errors of the
+// boxes add up.
 TEST_F(scattering, boxes_in_step)
 {
 	int good = within(true);
@@ -585,7 +592,8 @@ TEST_F(scattering, boxes_in_step)
 	EXPECT_LT(good, 80);
 }
 
-// Each package's rate is one here, hence two in step.
+// Each box has its own rate, which both packages share: only two counters change
+// together, and the errors of the boxes partly cancel out.
 TEST_F(scattering, boxes_out_of_step)
 {
 	int good = within(false);
@@ -594,8 +602,8 @@ TEST_F(scattering, boxes_out_of_step)
 	EXPECT_LT(good, 80);
 }
 
-// The sum of two events of a group is as uncertain as if it were one event;
-// their difference is more certain.
+// Two events of a group run in the same time slices: the errors of their sum add up, and
+// the errors of their difference cancel out.
 TEST_F(scattering, events_in_step)
 {
 	session counts = open("imc_0/cas_count.rd/,imc_0/cas_count.wr/");
@@ -605,17 +613,16 @@ TEST_F(scattering, events_in_step)
 	ASSERT_TRUE(counts.enable());
 	pass(counts, true);
 
-	double one = counts.total(sums, 0).error;
-	double two = counts.total(sums, 1).error;
-	const double together[] = {1, 1}, apart[] = {2, -1};
+	double error_1 = counts.total(sums, 0).error;
+	double error_2 = counts.total(sums, 1).error;
+	const double sum[] = {1, 1}, difference[] = {2, -1};
 
-	EXPECT_NEAR(counts.error(sums, together, period::total), one + two,
-		    (one + two) / 100);
-	EXPECT_LT(counts.error(sums, apart, period::total), one / 20);
+	EXPECT_NEAR(counts.error(sums, sum, period::total), error_1 + error_2,
+		    (error_1 + error_2) / 100);
+	EXPECT_LT(counts.error(sums, difference, period::total), error_1 / 20);
 }
 
-// The estimate's own claim: of many runs, about two thirds are within one
-// standard error.
+// About two thirds of many estimates must be within one standard error of the truth.
 TEST(estimator, error_is_honest)
 {
 	std::mt19937_64 random(1);
@@ -623,12 +630,12 @@ TEST(estimator, error_is_honest)
 	const int runs = 2000, strata = 20;
 
 	for (int run = 0; run < runs; run++) {
-		estimator made;
+		estimator estimate;
 		double truth = 0;
 
 		for (int i = 0; i < strata; i++) {
-			// ten slices whose rates scatter; three of them are
-			// seen
+			// ten time slices whose rates scatter; the counter runs
+			// in three of them
 			std::normal_distribution<double> rate(1000, 200);
 			stratum seen{0, 1000, 300};
 
@@ -639,10 +646,10 @@ TEST(estimator, error_is_honest)
 				if (slice < 3)
 					seen.raw += uint64_t(n);
 			}
-			made.add(seen);
+			estimate.add(seen);
 		}
-		within +=
-			std::fabs(made.total().scaled() - truth) < made.error();
+		within += std::fabs(estimate.total().scaled() - truth) <
+			  estimate.error();
 	}
 	EXPECT_GT(within, runs * 60 / 100);
 	EXPECT_LT(within, runs * 76 / 100);
@@ -650,12 +657,12 @@ TEST(estimator, error_is_honest)
 
 TEST(estimator, a_drift_is_no_noise)
 {
-	estimator made;
+	estimator estimate;
 
 	for (uint64_t i = 0; i < 100; i++)
-		made.add({1000000 + 10000 * i, 1000, 500});
-	// successive rates differ by 20 a nanosecond, all in all by 2000
-	EXPECT_LT(made.error(), 20 * 1000 * 10);
+		estimate.add({1000000 + 10000 * i, 1000, 500});
+	// successive rates differ by 20 a nanosecond, the first and last rate by 2000
+	EXPECT_LT(estimate.error(), 20 * 1000 * 10);
 }
 
 TEST_F(counting, a_session_keeps_what_it_needs)
@@ -666,13 +673,15 @@ TEST_F(counting, a_session_keeps_what_it_needs)
 		auto machine = topology::read(recorded_.path());
 
 		ASSERT_TRUE(machine);
-		planner made(*machine);
+
+		planner planner(*machine);
 		auto groups = parse_events("imc_0/cas_count.rd/", *machine);
 
 		ASSERT_TRUE(groups);
-		ASSERT_TRUE(made.add(groups->front()));
-		auto opened = open_session(std::move(made).finish(), *machine,
-					   {}, backend_);
+		ASSERT_TRUE(planner.add(groups->front()));
+
+		auto opened = open_session(std::move(planner).finish(),
+					   *machine, {}, backend_);
 
 		ASSERT_TRUE(opened);
 		counts.emplace(*std::move(opened));
@@ -681,7 +690,7 @@ TEST_F(counting, a_session_keeps_what_it_needs)
 	backend_->offline.insert(counts->cpus(first)[1]);
 	backend_->advance(10ms);
 
-	// names the PMU, of a topology that only the session still has
+	// The error names the PMU of a topology that only the session still has.
 	auto outcome = counts->read();
 
 	ASSERT_FALSE(outcome);
@@ -692,14 +701,14 @@ TEST_F(counting, a_session_keeps_what_it_needs)
 
 TEST_F(counting, nobody_is_moved_who_did_not_ask)
 {
-	planner made(machine_);
+	planner planner(machine_);
 	auto groups = parse_events("imc/cas_count.rd/", machine_);
 
 	ASSERT_TRUE(groups);
-	ASSERT_TRUE(made.add(groups->front()));
+	ASSERT_TRUE(planner.add(groups->front()));
 
-	auto counts =
-		open_session(std::move(made).finish(), machine_, {}, backend_);
+	auto counts = open_session(std::move(planner).finish(), machine_, {},
+				   backend_);
 
 	ASSERT_TRUE(counts);
 	ASSERT_TRUE(counts->read());

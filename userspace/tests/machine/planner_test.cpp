@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The planner and the driver know the same rules in separate tables: on a
-// machine with the driver, a group opens just when the planner says that it
-// fits.
+// Compare the library's planner with the driver, which have the rules of counter
+// assignment in separate tables. On a machine with the driver, perf_event_open() must
+// accept a random group if and only if the planner accepts it.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -14,7 +14,8 @@ using namespace uncore;
 
 namespace {
 
-/// Two values each, so that some sets agree and some do not.
+/// Two values of each filter field, so that the events of some groups agree on a value
+/// and the events of other groups do not.
 const std::map<std::string_view, std::array<const char *, 2>> values = {
 	{"filter_opc", {"0x02", "0x03"}},
 	{"filter_nid", {"0x1", "0x2"}},
@@ -43,7 +44,8 @@ protected:
 				infos_.push_back(&info);
 	}
 
-	/// A name and values for what it needs, on the first box of the type.
+	/// Get the text of a random event of the first box of the type, with values for
+	/// all parameters.
 	std::string random_event()
 	{
 		const event_info &info = *infos_[random_() % infos_.size()];
@@ -58,14 +60,14 @@ protected:
 					      : ",tid_en=1,filter_tid=0x3f";
 		return text + "/";
 	}
-	/// What the kernel says of a group.
+	/// Open the events as a group. @return the kernel's error, if any.
 	result<void> opens(const std::vector<event> &events)
 	{
-		plan one;
+		plan single;
 
-		one.groups.push_back({events.front().pmu, events, true});
+		single.groups.push_back({events.front().pmu, events, true});
 
-		auto opened = session::open(one, *machine_);
+		auto opened = session::open(single, *machine_);
 
 		if (!opened)
 			return opened.error();
@@ -88,13 +90,13 @@ TEST_P(groups_of, open_when_they_fit)
 		std::string text;
 
 		for (unsigned n = 2 + random_() % 4; n > 0; n--) {
-			std::string one = random_event();
-			auto parsed = parse_events(one, *machine_);
+			std::string event_text = random_event();
+			auto parsed = parse_events(event_text, *machine_);
 
 			ASSERT_TRUE(parsed) << parsed.error().message;
 			events.push_back(
 				parsed->front().terms.front().events.front());
-			text += one + " ";
+			text += event_text + " ";
 		}
 
 		auto planned = fit(events, machine_->generation());
@@ -108,7 +110,7 @@ TEST_P(groups_of, open_when_they_fit)
 	}
 	RecordProperty("fitting", fitting);
 	RecordProperty("refused", refused);
-	// neither all nor none, or this says nothing
+	// The comparison needs groups that fit and groups that are refused.
 	EXPECT_GT(fitting, 10);
 	if (infos_.size() > 8) {
 		EXPECT_GT(refused, 10);
