@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The C interface: orders of calls that make no sense, errors, and values of
-// events of the kernel's own.
+// Test the C interface: calls in the wrong order, errors, lost boxes, and values of
+// software events of the kernel.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -91,7 +91,7 @@ TEST_F(c_interface, events_of_a_box_type)
 	EXPECT_EQ(uncore_session_event(counts_, 0, &event), UNCORE_MISUSE);
 }
 
-/// A box that does not answer at first, and a box that dies.
+/// A box that does not answer when the session is opened, and a box that dies later.
 TEST_F(c_interface, lost_boxes_are_news_and_no_failure)
 {
 	const auto backend = std::make_shared<fake_backend>();
@@ -117,7 +117,7 @@ TEST_F(c_interface, lost_boxes_are_news_and_no_failure)
 	backend->files[box("imc_1")->folder / "cpumask"] = "";
 	backend->advance(std::chrono::seconds(1));
 	ASSERT_EQ(uncore_session_read(counts_), UNCORE_OK) << message();
-	// a line of each socket, whose order does not matter
+	// a line for each socket, in any order
 	EXPECT_NE((news() + news()).find("hswep_imc_1 of socket 1"),
 		  std::string::npos);
 	EXPECT_EQ(uncore_session_news(counts_), nullptr);
@@ -148,7 +148,7 @@ TEST_F(c_interface, values_have_their_event_and_times)
 		EXPECT_EQ(value.is_metric, i == 2);
 		if (value.is_metric)
 			continue;
-		// of two sockets
+		// the sum over two sockets
 		EXPECT_EQ(value.enabled_time, 2000000000u);
 		EXPECT_EQ(value.running_time, 500000000u);
 	}
@@ -177,8 +177,8 @@ TEST_F(c_interface, packages_to_use)
 		  UNCORE_MISUSE);
 }
 
-/// What add_metrics() leaves out of a group has a reason, the same as when it
-/// is named.
+/// A metric that add_metrics() leaves out of a group is listed with a reason, which is
+/// also the error if the metric is added by its own name.
 TEST(c_interface_in_tree, unavailable_metrics_of_a_group)
 {
 	const tree recorded("intel-uncore");
@@ -193,8 +193,10 @@ TEST(c_interface_in_tree, unavailable_metrics_of_a_group)
 
 		metric.size = sizeof(metric);
 		ASSERT_EQ(uncore_session_metric(counts, i, &metric), UNCORE_OK);
+
 		const int status =
 			uncore_session_add_metrics(counts, metric.name);
+
 		EXPECT_EQ(status == UNCORE_OK, !*metric.reason) << metric.name;
 		EXPECT_STREQ(uncore_session_error(counts), metric.reason);
 		lacking += status != UNCORE_OK;
@@ -213,10 +215,10 @@ TEST(c_interface_here, counts)
 		uncore_session_add_events(counts, "page-faults,duration_time"),
 		UNCORE_OK);
 	if (uncore_session_open(counts, 0)) {
-		std::string why = uncore_session_error(counts);
+		std::string reason = uncore_session_error(counts);
 
 		uncore_session_free(counts);
-		GTEST_SKIP() << "this user may not count: " << why;
+		GTEST_SKIP() << "this user may not count: " << reason;
 	}
 	EXPECT_EQ(uncore_session_add_events(counts, "cycles"), UNCORE_MISUSE);
 	ASSERT_EQ(uncore_session_enable(counts), UNCORE_OK);
@@ -238,7 +240,7 @@ TEST(c_interface_here, counts)
 	EXPECT_EQ(value.running, 1);
 	EXPECT_EQ(uncore_session_value(counts, 2, &value), UNCORE_MISUSE);
 
-	// an older program's, which ends before raw
+	// the structure of an older program, which ends before raw
 	value.raw = 7;
 	value.size = offsetof(struct uncore_value, raw);
 	EXPECT_EQ(uncore_session_value(counts, 0, &value), UNCORE_OK);

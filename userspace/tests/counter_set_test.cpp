@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Counting by text, on made-up counts: values by box, package and machine,
-// retries, and unavailable metrics.
+// Test counter_set with a fake backend: values by box, package and machine, opening
+// again after a failure, lost boxes, and unavailable metrics.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,7 +26,8 @@ protected:
 	}
 
 	result<void> open() { return open_counters(counters_, {}, backend_); }
-	/// Opens what was added, and lets it count for that long.
+
+	/// Open and enable the counters, let time pass, and read them.
 	void count(std::chrono::nanoseconds time)
 	{
 		auto opened = open();
@@ -35,16 +36,19 @@ protected:
 		ASSERT_TRUE(counters_.enable());
 		backend_->read_after(time, counters_);
 	}
+
 	std::vector<counted_value> totals(scope where) const
 	{
 		return counters_.values(where, period::total);
 	}
+
 	void add_metrics(const char *names)
 	{
 		auto added = counters_.add_metrics(names);
 
 		ASSERT_TRUE(added) << added.error().message;
 	}
+
 	void add_events(const char *list)
 	{
 		auto added = counters_.add_events(list);
@@ -141,12 +145,14 @@ TEST_F(counter_sets, opens_again_after_a_failure)
 	add_events("imc/cas_count.rd/");
 	add_metrics("mem_bw_reads");
 	backend_->refusal = error{errc::system, "too many open files"};
+
 	auto failed = open();
+
 	ASSERT_FALSE(failed);
 	EXPECT_EQ(failed.error().message, "too many open files");
 	EXPECT_FALSE(counters_.is_open());
 
-	// What was added is still there, and more can be added.
+	// The counter_set still has the events and metrics, and more can be added.
 	backend_ = std::make_shared<fake_backend>();
 	add_events("pcu/clockticks/");
 	count(1s);
@@ -169,8 +175,7 @@ TEST_F(counter_sets, opens_again_after_close)
 	EXPECT_EQ(totals(scope::machine)[0].raw(), 4000000000u);
 }
 
-/// A box that does not answer when the counters are opened, and one that is
-/// lost.
+/// A box that does not answer when the counters are opened.
 TEST_F(counter_sets, boxes_that_are_missing_have_reasons)
 {
 	const int cpu =
@@ -197,7 +202,8 @@ TEST_F(counter_sets, boxes_that_are_missing_have_reasons)
 	EXPECT_TRUE(counters_.news().empty());
 }
 
-/// A program that ends at an error continues without a dead box.
+/// A dead box is not an error: a program that ends at an error continues with the other
+/// boxes.
 TEST_F(counter_sets, a_box_that_dies_is_news_and_no_error)
 {
 	const auto kill = [&](const char *name) {
@@ -214,7 +220,7 @@ TEST_F(counter_sets, a_box_that_dies_is_news_and_no_error)
 	EXPECT_TRUE(counters_.sample());
 	EXPECT_TRUE(counters_.read());
 
-	const auto news = counters_.news(); // a line of each socket
+	const auto news = counters_.news(); // a line for each socket
 	const auto boxes = totals(scope::box);
 
 	ASSERT_EQ(news.size(), 2u);
@@ -277,7 +283,9 @@ TEST_F(counter_sets, bad_input_changes_nothing)
 			  .error()
 			  .code,
 		  errc::conflict);
+
 	auto failed = counters_.add_metrics("mem_bw_reads,mem_bw_raeds");
+
 	ASSERT_FALSE(failed);
 	EXPECT_EQ(failed.error().message.find('\n'), std::string::npos);
 	EXPECT_NE(failed.error().message.find("mem_bw_reads"),
@@ -338,13 +346,13 @@ TEST_F(counter_sets, turns_before_opening)
 
 TEST_F(counter_sets, metrics_by_the_names_that_perf_has)
 {
-	const auto found =
+	const auto metrics =
 		find_metrics(counters_.machine(), "dram_bw_use,IO_Bandwidth_Read");
 
-	ASSERT_TRUE(found);
-	ASSERT_EQ(found->size(), 2u);
-	EXPECT_EQ((*found)[0]->name, "mem_bw_total_rate");
-	EXPECT_EQ((*found)[1]->name, "io_write_bw_rate");
+	ASSERT_TRUE(metrics);
+	ASSERT_EQ(metrics->size(), 2u);
+	EXPECT_EQ((*metrics)[0]->name, "mem_bw_total_rate");
+	EXPECT_EQ((*metrics)[1]->name, "io_write_bw_rate");
 }
 
 TEST_F(counter_sets, order_of_calls)
@@ -371,11 +379,12 @@ TEST_F(counter_sets_in_tree, metrics_that_the_machine_lacks_have_reasons)
 	const auto lacking = counters_.unavailable();
 
 	ASSERT_FALSE(lacking.empty());
-	for (const unavailable_metric &one : lacking) {
-		auto checked = check_available(one.info(), counters_.machine());
+	for (const unavailable_metric &metric : lacking) {
+		auto checked =
+			check_available(metric.info(), counters_.machine());
 
-		ASSERT_FALSE(checked) << one.info().name;
-		EXPECT_EQ(one.reason(), checked.error().message);
+		ASSERT_FALSE(checked) << metric.info().name;
+		EXPECT_EQ(metric.reason(), checked.error().message);
 	}
 
 	const auto qpi = find_metrics(counters_.machine(), "QPI");
@@ -383,11 +392,12 @@ TEST_F(counter_sets_in_tree, metrics_that_the_machine_lacks_have_reasons)
 	ASSERT_TRUE(qpi);
 	for (const metric_info *info : *qpi)
 		EXPECT_EQ(std::count_if(lacking.begin(), lacking.end(),
-					[&](const auto &one) {
-						return &one.info() == info;
+					[&](const auto &metric) {
+						return &metric.info() == info;
 					}),
 			  !check_available(*info, counters_.machine()));
-	// Named, it is an error.
+
+	// An unavailable metric is an error if it is added by its own name.
 	const auto refused = counters_.add_metrics(lacking[0].info().name);
 
 	ASSERT_FALSE(refused);
@@ -426,7 +436,7 @@ TEST(options, members_that_a_program_does_not_know_have_defaults)
 	EXPECT_EQ(complete.period, 5u);
 	EXPECT_EQ(complete.pages, 128u);
 	EXPECT_EQ(complete.size, sizeof(sampling_options));
-	// A program of a later version knows more.
+	// The structure of a program for a later version has more members.
 	given.size = sizeof(sampling_options) + 8;
 	EXPECT_EQ(complete_options(given).pages, 1u);
 }

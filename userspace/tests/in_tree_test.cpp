@@ -66,13 +66,13 @@ std::unique_ptr<topology> in_tree::machine_;
 
 TEST_F(in_tree, its_own_names)
 {
-	const event found = one("uncore_imc_0/cas_count_read/");
+	const event reads = one("uncore_imc_0/cas_count_read/");
 
-	EXPECT_EQ(found.config, 0x304u);
-	EXPECT_DOUBLE_EQ(found.scale, 64.0 / 1048576);
-	EXPECT_EQ(found.unit, "MiB");
-	ASSERT_TRUE(found.info);
-	EXPECT_EQ(found.info->name, "cas_count_read");
+	EXPECT_EQ(reads.config, 0x304u);
+	EXPECT_DOUBLE_EQ(reads.scale, 64.0 / 1048576);
+	EXPECT_EQ(reads.unit, "MiB");
+	ASSERT_TRUE(reads.info);
+	EXPECT_EQ(reads.info->name, "cas_count_read");
 }
 
 TEST_F(in_tree, our_names)
@@ -81,11 +81,15 @@ TEST_F(in_tree, our_names)
 	EXPECT_EQ(one("imc/cas_count.wr/").config, 0xc04u);
 	EXPECT_EQ(one("imc_1/dclk/").config, 0xffu);
 	EXPECT_EQ(one("ubox/uclk/").config, 0xffu);
+
 	const event lookup = one("cbox_0/llc_lookup.any,filter_state=i/");
+
 	EXPECT_EQ(lookup.config, 0x1134u);
 	EXPECT_EQ(lookup.config1, 1ull << 17);
+
 	const event tor = one(
 		"cbox_0/tor_inserts.nid_opcode,filter_opc=drd,filter_nid=2/");
+
 	EXPECT_EQ(tor.config, 0x4135u);
 	EXPECT_EQ(tor.config1, 0x182ull << 52 | 2ull << 32);
 	EXPECT_EQ(one("pcu/power_state_occupancy.cores_c0/").config, 0x4080u);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How events are closed: close() here is this file's, which may take its time.
+// Test how perf events are closed, and structures of older and newer headers. This file
+// replaces close(2) by a function that can wait, as in the kernel, and that counts calls.
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -20,7 +21,7 @@ std::atomic<bool> slow;
 std::atomic<int> waiting, most_waiting, closed;
 std::atomic<bool> signals_open;
 
-/// What a close that waits in the kernel does.
+/// Wait as a close in the kernel may, and note how many threads wait at the same time.
 void wait_a_while()
 {
 	int now = ++waiting, most = most_waiting;
@@ -54,7 +55,7 @@ namespace {
 
 constexpr int n_events = 40;
 
-/// Events that any kernel has, of this process' own.
+/// Open events of this process that every kernel has.
 std::unique_ptr<unc_perf, perf_deleter> open_some()
 {
 	std::unique_ptr<unc_perf, perf_deleter> perf(unc_perf_new());
@@ -90,7 +91,7 @@ TEST(PerfGlue, ManyWaitTogether)
 	EXPECT_EQ(fcntl(fd, F_GETFD), -1);
 }
 
-/// The system's headers may be newer than libperf, and older.
+/// The system's headers may be newer or older than libperf.
 TEST(PerfGlue, StructuresOfOtherHeaders)
 {
 	struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Events that cannot be sampled, and the CPUs that sample the others.
+// Test which events cannot be sampled, and on which CPUs an event is sampled.
 #include "sampling.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ event event_of(std::string_view text, const topology &machine)
 	return groups->front().terms.front().events.front();
 }
 
-/// The reason, or "" for an event that may be sampled.
+/// The reason why an event cannot be sampled, or "".
 std::string refusal(std::string_view text, const topology &machine)
 {
 	const auto error = sampling_refusal(event_of(text, machine));
@@ -50,7 +50,7 @@ TEST(sampling, refusals_name_the_reason)
 	EXPECT_EQ(refusal("duration_time", machine),
 		  "duration_time cannot be sampled: it is a time, which has no "
 		  "overflows");
-	// Fixed counters can be set.
+	// A period can be written to a fixed counter.
 	for (const char *text : {"imc_0/dclk/", "imc_0/cas_count.rd/",
 				 "cbox_0/clockticks/", "cycles"})
 		EXPECT_EQ(refusal(text, machine), "") << text;
@@ -74,7 +74,7 @@ TEST(sampling, cpus_of_the_sockets_that_have_the_box)
 			  event_of("ha_0/requests.reads/", recorded.topology()),
 			  recorded.topology()),
 		  range(0, 35));
-	// As the driver leaves it when the box of socket 0 is dead.
+	// The driver's cpumask after the box of socket 0 has died.
 	recorded.write(devices + "hswep_ha_0/cpumask", "18\n");
 	EXPECT_EQ(sampled_cpus(
 			  event_of("ha_0/requests.reads/", recorded.topology()),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Topology on recorded trees of a machine with two packages of 18 cores, under
-// each driver and none, and on trees that are broken or meant to do harm.
+// Test topology on recorded trees of a machine with two packages of 18 cores, with each
+// driver and without a driver, and on broken and malicious trees.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -26,23 +26,24 @@ std::vector<int> range(int first, int last)
 
 std::vector<std::string> names(const std::vector<const pmu_info *> &pmus)
 {
-	std::vector<std::string> found;
+	std::vector<std::string> list;
 
-	for (const pmu_info *one : pmus)
-		found.push_back(one->name);
-	return found;
+	for (const pmu_info *pmu : pmus)
+		list.push_back(pmu->name);
+	return list;
 }
 
 size_t count_of(const topology &machine, std::string_view box)
 {
 	size_t count = 0;
 
-	for (const pmu_info &one : machine.pmus())
-		count += one.box == box;
+	for (const pmu_info &pmu : machine.pmus())
+		count += pmu.box == box;
 	return count;
 }
 
-/// @p irps: the kernel's own driver has one box of both.
+/// Check the number of boxes of each type.
+/// @param irps number of IRP boxes: intel_uncore has one box for both
 void expect_boxes(const topology &machine, size_t irps)
 {
 	EXPECT_EQ(count_of(machine, "ubox"), 1u);
@@ -83,7 +84,9 @@ TEST(topology, boxes_of_xeon_uncore)
 	const topology machine = recorded.topology();
 
 	expect_boxes(machine, 2);
+
 	const pmu_info *cbox = machine.find("hswep_cbox_17");
+
 	ASSERT_TRUE(cbox);
 	EXPECT_EQ(cbox->driver, pmu_driver::xeon_uncore);
 	EXPECT_EQ(cbox->prefix, "hswep");
@@ -92,7 +95,9 @@ TEST(topology, boxes_of_xeon_uncore)
 	EXPECT_EQ(cbox->cpus, (std::vector<int>{0, 18}));
 	EXPECT_EQ(std::to_string(cbox->type) + "\n",
 		  recorded.read(devices + "hswep_cbox_17/type"));
+
 	const pmu_info *pcu = machine.find("hswep_pcu");
+
 	ASSERT_TRUE(pcu);
 	EXPECT_EQ(pcu->instance, std::nullopt);
 }
@@ -103,23 +108,25 @@ TEST(topology, boxes_of_the_kernels_own_driver)
 	const topology machine = recorded.topology();
 
 	expect_boxes(machine, 1);
-	for (const pmu_info &one : machine.pmus())
-		EXPECT_EQ(one.driver, pmu_driver::intel_uncore) << one.name;
+	for (const pmu_info &pmu : machine.pmus())
+		EXPECT_EQ(pmu.driver, pmu_driver::intel_uncore) << pmu.name;
 	EXPECT_EQ(machine.generation(), "hswep");
 }
 
 TEST(topology, any_prefix)
 {
 	const tree recorded("hswep");
-	const std::string from = devices + "hswep_cbox_0";
+	const std::string source = devices + "hswep_cbox_0";
 
 	for (const char *name : {"uncore_cbox_0", "my_own_cbox_0"})
-		std::filesystem::copy(recorded / from,
+		std::filesystem::copy(recorded / source,
 				      recorded / (devices + name),
 				      std::filesystem::copy_options::recursive);
+
 	const topology machine = recorded.topology();
+
 	ASSERT_TRUE(machine.find("uncore_cbox_0"));
-	// it has the catalogue's names, so it is not the kernel's own
+	// The PMU's events have the catalogue's names: its driver is xeon_uncore.
 	EXPECT_EQ(machine.find("uncore_cbox_0")->driver,
 		  pmu_driver::xeon_uncore);
 	ASSERT_TRUE(machine.find("my_own_cbox_0"));
@@ -182,7 +189,9 @@ TEST(topology, an_offline_cpu_is_left_out)
 	const tree recorded("hswep");
 
 	recorded.remove("devices/system/cpu/cpu5/topology");
+
 	const topology machine = recorded.topology();
+
 	EXPECT_EQ(machine.packages()[0].cpus.size(), 17u);
 	EXPECT_EQ(machine.package_of(5), -1);
 }
@@ -192,7 +201,9 @@ TEST(topology, a_box_that_is_gone_is_left_out)
 	const tree recorded("hswep");
 
 	recorded.write(devices + "hswep_imc_3/cpumask", "\n");
+
 	const topology machine = recorded.topology();
+
 	EXPECT_FALSE(machine.find("hswep_imc_3"));
 	EXPECT_EQ(machine.pmus().size(), 42u);
 }
@@ -233,7 +244,7 @@ TEST(cpu_list, parses)
 		EXPECT_FALSE(parse_cpu_list(text)) << text;
 }
 
-// --- trees that are broken, or that are made to do harm ---------------
+// --- broken and malicious trees ---------------------------------------
 
 TEST(hostile, no_tree)
 {
@@ -243,7 +254,7 @@ TEST(hostile, no_tree)
 	EXPECT_EQ(none.error().code, errc::system);
 }
 
-/// Where sysfs could be mounted, and is not.
+/// An empty folder, like a mount point without sysfs.
 TEST(hostile, an_empty_tree)
 {
 	const tree holder;
@@ -280,7 +291,9 @@ TEST(hostile, missing_files)
 		const tree recorded("hswep");
 
 		recorded.remove(devices + "hswep_pcu/" + file);
+
 		const topology machine = recorded.topology();
+
 		EXPECT_EQ(machine.pmus().size(),
 			  file == std::string_view("format") ? 43u : 42u)
 			<< file;
@@ -310,7 +323,9 @@ TEST(hostile, nonsense_in_files)
 	}
 	recorded.write(devices + "hswep_pcu/cpumask", "0");
 	recorded.write(devices + "hswep_pcu/format/event", junk);
+
 	const topology machine = recorded.topology();
+
 	ASSERT_TRUE(machine.find("hswep_pcu"));
 	EXPECT_FALSE(machine.find("hswep_pcu")->field("event"));
 }
@@ -324,7 +339,9 @@ TEST(hostile, absurd_package_and_cpu_numbers)
 	recorded.write(cpu + "4/topology/physical_package_id", "4000000000");
 	recorded.write(cpu + "99999999999/topology/physical_package_id", "0");
 	recorded.write(cpu + "0x7/topology/physical_package_id", "0");
+
 	const topology machine = recorded.topology();
+
 	ASSERT_EQ(machine.packages().size(), 2u);
 	EXPECT_EQ(machine.packages()[0].cpus.size(), 16u);
 }
@@ -358,6 +375,7 @@ TEST(hostile, loops_pipes_and_folders_for_files)
 		  0);
 
 	const topology machine = recorded.topology();
+
 	EXPECT_TRUE(machine.find("hswep_pcu"));
 	EXPECT_TRUE(machine.find("hswep_pcu")->formats.empty());
 	EXPECT_TRUE(machine.find("hswep_irp_0"));
@@ -377,10 +395,12 @@ TEST(hostile, names)
 		recorded.write(devices + name + "/type", "77");
 		recorded.write(devices + name + "/cpumask", "0");
 	}
+
 	const topology machine = recorded.topology();
+
 	EXPECT_FALSE(machine.find("a\nb_cbox_0"));
-	for (const pmu_info &one : machine.pmus()) {
-		EXPECT_FALSE(one.prefix.empty()) << one.name;
-		EXPECT_FALSE(one.box.empty()) << one.name;
+	for (const pmu_info &pmu : machine.pmus()) {
+		EXPECT_FALSE(pmu.prefix.empty()) << pmu.name;
+		EXPECT_FALSE(pmu.box.empty()) << pmu.name;
 	}
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The time that attribution takes in each context switch of this machine's own
-// CPUs, with no counters to read: locks and accounts.  In a virtual machine
-// that runs all CPUs on one thread, no CPU waits for another; here they do.
+// Measure the time that attribution takes in each context switch on this machine's
+// CPUs, without counters to read: only locks and accounts.  Run it on real CPUs, which
+// wait for each other's locks.  In a virtual machine that runs all CPUs on one thread,
+// no CPU waits for another CPU.
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -35,7 +36,7 @@ struct unload {
 
 using programs_ptr = std::unique_ptr<attribution_bpf, unload>;
 
-/// Two tasks that pass a byte back and forth on one CPU: two switches a round.
+/// Two tasks that pass a byte back and forth on the same CPU: two switches a round.
 class pair {
 public:
 	explicit pair(int cpu)
@@ -64,6 +65,8 @@ public:
 	}
 
 private:
+	/// Start a task.
+	/// @param begins the task writes before its first read
 	static pid_t start(int cpu, int in, int out, bool begins)
 	{
 		const pid_t parent = getpid(), task = fork();
@@ -89,6 +92,7 @@ private:
 	std::vector<pid_t> tasks_;
 };
 
+/// Load the BPF programs; null if the kernel refuses them.
 programs_ptr load(unsigned cpus, uint64_t resolution)
 {
 	programs_ptr p(attribution_bpf__open());
@@ -110,8 +114,8 @@ programs_ptr load(unsigned cpus, uint64_t resolution)
 	return p;
 }
 
-/// From here on each CPU's switches are accounted for.
-void look(const attribution_bpf &p, unsigned cpus)
+/// Poll each CPU: from then on, its switches are accounted for.
+void poll_cpus(const attribution_bpf &p, unsigned cpus)
 {
 	const int fd = bpf_program__fd(p.progs.look_here);
 
@@ -127,6 +131,7 @@ void look(const attribution_bpf &p, unsigned cpus)
 	}
 }
 
+/// Get the number and the time of the runs of the program on_switch.
 bpf_prog_info runs_of(const attribution_bpf &p)
 {
 	bpf_prog_info info{};
@@ -137,6 +142,7 @@ bpf_prog_info runs_of(const attribution_bpf &p)
 	return info;
 }
 
+/// Measure with pairs of tasks on @p busy CPUs, and print a line.
 bool measure(unsigned busy, unsigned cpus, uint64_t resolution)
 {
 	const programs_ptr p = load(cpus, resolution);
@@ -146,7 +152,7 @@ bool measure(unsigned busy, unsigned cpus, uint64_t resolution)
 		std::printf("# the BPF programs cannot be loaded here\n");
 		return false;
 	}
-	look(*p, cpus);
+	poll_cpus(*p, cpus);
 
 	std::vector<std::unique_ptr<pair>> pairs;
 
