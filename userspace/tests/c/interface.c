@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * uncore.h as a program in C sees it, with the shared library. Without an
- * argument it counts events of the kernel's own. With one, a driver is there on
- * simulated hardware whose clock is manual, and the argument is an event that
+ * Test uncore.h in a C program that is linked with the shared library. Without an
+ * argument, count software events of the kernel. With an argument, the machine has a
+ * driver and simulated hardware with a manual clock, and the argument is an event that
  * counts each cycle:
  *
  *	c-interface-test cbox_0/clockticks/
@@ -24,11 +24,11 @@
 #define ADVANCE		"/sys/kernel/debug/xeon_uncore_sim/advance"
 
 enum {
-	CYCLES = 12345,		/* counted in each step */
+	CYCLES = 12345,		/* cycles of a step of the manual clock */
 	PERIOD = 1000,
 	SAMPLES = 10,
 	PATIENCE_MS = 30000,
-	TRIED = 10,		/* of what is listed: a session takes time */
+	TRIED = 10,		/* listed events to add: each session takes time */
 };
 
 /* --- results -------------------------------------------------------------- */
@@ -42,11 +42,12 @@ static void ok(bool good, const char *name)
 	failures += !good;
 }
 
-static void skip(const char *name, const char *why)
+static void skip(const char *name, const char *reason)
 {
-	printf("ok %d - %s # SKIP %s\n", ++results, name, why);
+	printf("ok %d - %s # SKIP %s\n", ++results, name, reason);
 }
 
+/* Print a comment of TAP. */
 static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
 {
 	va_list args;
@@ -58,14 +59,15 @@ static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
 	va_end(args);
 }
 
-/* True if equal; otherwise a comment has both. */
-static bool same(long long got, long long want, const char *what)
+/* Compare two numbers; print both in a comment if they differ. */
+static bool same(long long got, long long want, const char *label)
 {
 	if (got != want)
-		say("%s: got %lld, want %lld", what, got, want);
+		say("%s: got %lld, want %lld", label, got, want);
 	return got == want;
 }
 
+/* Look for a part in a text; print both in a comment if the text lacks the part. */
 static bool has(const char *text, const char *part)
 {
 	if (!strstr(text, part))
@@ -84,6 +86,7 @@ static struct uncore_session *session_of(const char *events,
 	return s;
 }
 
+/* Open and enable a session; print a failure in a comment. */
 static bool start(struct uncore_session *s)
 {
 	if (!uncore_session_open(s, 0) && !uncore_session_enable(s))
@@ -224,7 +227,7 @@ static int lowest_free_descriptor(void)
 	return fd;
 }
 
-/* No descriptor at first. */
+/* Open a session without a free descriptor, and again with the old limit. */
 static void test_retry(const char *event)
 {
 	struct uncore_session *s = session_of(event, NULL);
@@ -257,7 +260,7 @@ static void test_retry(const char *event)
 	ok(good, "a session that did not open can be opened again");
 }
 
-/* A structure of an older header ends earlier. */
+/* Structures of an older header have fewer members, of a newer header more. */
 static void test_sizes(void)
 {
 	struct uncore_session *s = session_of(NULL, NULL);
@@ -312,21 +315,22 @@ struct samples {
 
 static void count_sample(const struct uncore_sample *sample, void *arg)
 {
-	struct samples *all = arg;
+	struct samples *taken = arg;
 
 	if (sample->lost) {
-		all->lost += sample->lost;
+		taken->lost += sample->lost;
 		return;
 	}
-	all->n++;
-	all->of_this += sample->pid == getpid() && sample->tid == getpid();
-	all->wrong += sample->size != sizeof(*sample) || !sample->time ||
-		      sample->period != all->period || !sample->name[0] ||
-		      strcmp(sample->pmu, all->pmu);
+	taken->n++;
+	taken->of_this += sample->pid == getpid() && sample->tid == getpid();
+	taken->wrong += sample->size != sizeof(*sample) || !sample->time ||
+			sample->period != taken->period || !sample->name[0] ||
+			strcmp(sample->pmu, taken->pmu);
 	if (sample->package >= 0 && sample->package < 8)
-		all->by_package[sample->package]++;
+		taken->by_package[sample->package]++;
 }
 
+/* Poll the sampler's descriptor for at most @ms. */
 static bool is_readable(struct uncore_sampler *sampler, int ms)
 {
 	struct pollfd ready = { .fd = uncore_sampler_fd(sampler),
@@ -335,14 +339,14 @@ static bool is_readable(struct uncore_sampler *sampler, int ms)
 	return poll(&ready, 1, ms) == 1 && ready.revents & POLLIN;
 }
 
-/* Drains until there are @n samples, or it takes too long. */
-static void collect(struct uncore_sampler *sampler, int n, struct samples *all)
+/* Drain the sampler until @n samples were taken, for at most PATIENCE_MS. */
+static void collect(struct uncore_sampler *sampler, int n, struct samples *taken)
 {
 	const time_t end = time(NULL) + PATIENCE_MS / 1000;
 
-	while (all->n < n && time(NULL) < end) {
+	while (taken->n < n && time(NULL) < end) {
 		is_readable(sampler, 100);
-		uncore_sampler_drain(sampler, count_sample, all);
+		uncore_sampler_drain(sampler, count_sample, taken);
 	}
 }
 
@@ -387,11 +391,11 @@ static void test_sampler_errors(void)
 	ok(good, "a sampler's errors, and opening it after one");
 }
 
-/* Each page that is touched for the first time is a page fault. */
+/* The first write to each page of new memory is a page fault. */
 static void test_page_faults(void)
 {
 	enum { PAGES = 300 };
-	struct samples all = { .pmu = "", .period = 1 };
+	struct samples taken = { .pmu = "", .period = 1 };
 	struct uncore_sampler *s = sampler_of("page-faults", 1);
 	char *memory = malloc(PAGES * 4096);
 	bool good;
@@ -399,11 +403,11 @@ static void test_page_faults(void)
 	for (int i = 0; i < PAGES; i++)
 		((volatile char *)memory)[i * 4096] = 1;
 	good = is_readable(s, PATIENCE_MS);
-	collect(s, PAGES, &all);
-	say("%d samples, %d of this task, %d lost", all.n, all.of_this,
-	    all.lost);
-	good &= all.of_this + all.lost >= PAGES - 1 &&
-		same(all.wrong, 0, "wrong samples");
+	collect(s, PAGES, &taken);
+	say("%d samples, %d of this task, %d lost", taken.n, taken.of_this,
+	    taken.lost);
+	good &= taken.of_this + taken.lost >= PAGES - 1 &&
+		same(taken.wrong, 0, "wrong samples");
 	free(memory);
 	uncore_sampler_free(s);
 	ok(good, "a sampler's descriptor polls readable, and its samples name the task");
@@ -411,6 +415,7 @@ static void test_page_faults(void)
 
 /* --- with a driver -------------------------------------------------------- */
 
+/* Let the manual clock of the simulated hardware advance. */
 static void advance(int cycles)
 {
 	char text[32];
@@ -422,7 +427,7 @@ static void advance(int cycles)
 	close(fd);
 }
 
-/* An event that is listed without a reason and without parameters can be added. */
+/* A listed event without parameters can be added if and only if it has no reason. */
 static void test_listed_events(void)
 {
 	struct uncore_session *s = session_of(NULL, NULL);
@@ -542,30 +547,31 @@ static void test_samples(const char *event)
 	struct uncore_session *names = session_of(event, NULL);
 	const size_t packages = uncore_session_packages(names);
 	const int cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	struct samples all = { .pmu = "", .period = PERIOD };
+	struct samples taken = { .pmu = "", .period = PERIOD };
 	struct uncore_sampler *s = sampler_of(event, PERIOD);
 	bool good;
 
 	uncore_session_open(names, 0);
 	uncore_session_evaluate(names, UNCORE_BOX, UNCORE_TOTAL);
-	all.pmu = value_at(names, 0).pmu;
+	taken.pmu = value_at(names, 0).pmu;
 	good = same(is_readable(s, 0), false, "readable before any sample");
 	for (int i = 1; i <= SAMPLES; i++) {
 		advance(PERIOD);
 		good &= same(is_readable(s, PATIENCE_MS), true,
 			     "readable after an overflow");
-		collect(s, i * cpus, &all);
+		collect(s, i * cpus, &taken);
 	}
 	good &= same(uncore_sampler_disable(s), UNCORE_OK, "disable");
-	good &= same(all.n, SAMPLES * cpus, "samples");
-	good &= same(all.wrong, 0, "wrong samples");
-	good &= same(all.lost, 0, "lost samples");
+	good &= same(taken.n, SAMPLES * cpus, "samples");
+	good &= same(taken.wrong, 0, "wrong samples");
+	good &= same(taken.lost, 0, "lost samples");
 	for (size_t i = 0; i < packages; i++)
-		good &= same(all.by_package[uncore_session_package(names, i)],
+		good &= same(taken.by_package[uncore_session_package(names, i)],
 			     SAMPLES * cpus / packages, "samples of a package");
 	/*
-	 * A CPU's samples that were drained before a poll may announce themselves
-	 * once, and a poll ends at the first CPU that does.
+	 * If a CPU's samples were drained before a poll for them, the next poll may
+	 * still report the CPU's ring buffer as readable, once. A poll ends at the
+	 * first such CPU: poll once for each CPU.
 	 */
 	for (int i = 0; i < cpus && is_readable(s, 0); i++)
 		;

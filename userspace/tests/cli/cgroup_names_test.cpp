@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Mounts of cgroups as they are on real nodes.
+// Test the choice of a cgroup mount, with lists of mounts from real nodes, and paths of
+// cgroups that users write.
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ const std::string other =
 const std::string unified =
 	"31 25 0:27 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 "
 	"rw,nsdelegate,memory_recursiveprot\n";
-/// Version 1, as systemd mounts it; memory is not the first.
+/// Version 1 as systemd mounts the hierarchies; memory is not the first hierarchy.
 const std::string legacy =
 	"30 25 0:26 / /sys/fs/cgroup ro,nosuid - tmpfs tmpfs ro,mode=755\n"
 	"32 30 0:28 / /sys/fs/cgroup/systemd rw - cgroup cgroup "
@@ -39,7 +40,7 @@ const std::string hybrid =
 TEST(cgroup_mount, is_version_2)
 {
 	EXPECT_EQ(find(other + unified), (cgroup_mount{"/sys/fs/cgroup", ""}));
-	// A hierarchy of version 1 that runtimes do not use.
+	// A hierarchy of version 1 that container runtimes do not use is ignored.
 	EXPECT_EQ(find(unified + "40 25 0:40 / /sys/fs/net rw - cgroup none "
 				 "rw,net_cls,net_prio\n"),
 		  (cgroup_mount{"/sys/fs/cgroup", ""}));
@@ -53,7 +54,7 @@ TEST(cgroup_mount, is_the_memory_controllers_of_version_1)
 		  (cgroup_mount{"/sys/fs/cgroup/memory", "memory"}));
 }
 
-/// A kernel that was started with cgroup_disable=memory.
+/// A kernel that was booted with cgroup_disable=memory.
 TEST(cgroup_mount, is_another_controllers_without)
 {
 	EXPECT_EQ(find(legacy.substr(0, legacy.find("35 "))),
@@ -64,12 +65,12 @@ TEST(cgroup_mount, is_another_controllers_without)
 
 TEST(cgroup_mount, is_the_hosts_in_a_pod)
 {
-	// Version 2, with a cgroup namespace; its own comes first.
+	// Version 2 in a cgroup namespace; the mount of the pod itself comes first.
 	EXPECT_EQ(find("50 49 0:27 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n"
 		       "51 49 0:27 /../../.. /host/sys/fs/cgroup ro - cgroup2 "
 		       "cgroup2 rw\n"),
 		  (cgroup_mount{"/host/sys/fs/cgroup", ""}));
-	// Version 1, without a namespace.
+	// Version 1 without a cgroup namespace.
 	EXPECT_EQ(find("50 49 0:31 /kubepods/besteffort/pod0f8d3c1e/1f0a "
 		       "/sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n"
 		       "51 49 0:31 / /host/sys/fs/cgroup/memory ro - cgroup "
@@ -84,7 +85,7 @@ TEST(cgroup_mount, is_none)
 	EXPECT_EQ(find("1 2 3\n\n- cgroup2\n"), cgroup_mount{});
 }
 
-/// Written without the first slash, or with superfluous ones.
+/// Paths without the first slash, or with superfluous slashes.
 TEST(cgroup_names, take_paths_as_users_write_them)
 {
 	const cli::cgroup_names names;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Series of cgroups: whatever happens they add up to what was counted, and none
-// goes back.
+// Test the series of cgroups: at any time their values add up to the counts of the
+// accounts, and no series decreases.
 #include <map>
 #include <random>
 #include <set>
@@ -14,8 +14,8 @@ using namespace cli;
 
 namespace {
 
-constexpr uint64_t gone = 1000; ///< cgroups from here on have no path any more
-constexpr double line = 64;
+constexpr uint64_t gone = 1000; ///< ids of removed cgroups, without a path, begin here
+constexpr double line = 64;	///< bytes of a cache line
 
 std::string path_of(uint64_t id)
 {
@@ -29,57 +29,60 @@ fixed_count fixed(uint64_t whole)
 
 account empty_account(std::vector<int> sockets)
 {
-	account made;
+	account empty;
 
 	for (const int id : sockets) {
-		package_account one;
+		package_account package;
 
-		one.id = id;
-		one.idle = {0, 0};
-		one.other = {0, 0};
-		made.packages.push_back(one);
+		package.id = id;
+		package.idle = {0, 0};
+		package.other = {0, 0};
+		empty.packages.push_back(package);
 	}
-	return made;
+	return empty;
 }
 
-void add_task(account &to, uint64_t cgroup, unsigned package, fixed_count read,
-	      fixed_count write = 0)
+void add_task(account &account, uint64_t cgroup, unsigned package,
+	      fixed_count read, fixed_count write = 0)
 {
 	task_share task;
 
 	task.cgroup = cgroup;
 	task.package = package;
 	task.counts = {read, write};
-	to.tasks.push_back(task);
+	account.tasks.push_back(task);
 }
 
+/// Labels of a sample: socket, cgroup, direction.
 using place = std::tuple<std::string, std::string, std::string>;
 
-/// {(socket, cgroup, direction): bytes}
+/// Get the bytes of each series of cgroups.
 std::map<place, double> bytes_of(const cgroup_shares &shares)
 {
 	std::vector<family> families;
-	std::map<place, double> all;
+	std::map<place, double> bytes;
 
 	shares.add_to(families);
-	for (const sample &one : families.front().samples) {
-		const place where = {one.labels[0].second, one.labels[1].second,
-				     one.labels[2].second};
+	for (const sample &sample : families.front().samples) {
+		const place where = {sample.labels[0].second,
+				     sample.labels[1].second,
+				     sample.labels[2].second};
 
-		EXPECT_FALSE(all.contains(where)) << one.labels[1].second;
-		all[where] = one.value;
+		EXPECT_FALSE(bytes.contains(where)) << sample.labels[1].second;
+		bytes[where] = sample.value;
 	}
-	return all;
+	return bytes;
 }
 
+/// Get the value of a family that has a single sample.
 double single(const cgroup_shares &shares, const std::string &name)
 {
 	std::vector<family> families;
 
 	shares.add_to(families);
-	for (const family &one : families)
-		if (one.name == name)
-			return one.samples.front().value;
+	for (const family &family : families)
+		if (family.name == name)
+			return family.samples.front().value;
 	return -1;
 }
 
@@ -130,7 +133,8 @@ TEST(cgroup_shares, the_most_active_are_shown_and_who_does_more_takes_over)
 	EXPECT_EQ(all.size(), 2u * 4);
 	EXPECT_EQ(single(shares, "uncore_cgroups_in_other"), 4);
 
-	// A bit more is not enough, as two would replace one another.
+	// A cgroup that is only a little more active gets no series: two such cgroups
+	// would replace each other again and again.
 	account second = empty_account({0});
 
 	add_task(second, 1, 0, fixed(25));
@@ -143,7 +147,7 @@ TEST(cgroup_shares, the_most_active_are_shown_and_who_does_more_takes_over)
 	shares.add(third, 0);
 	EXPECT_EQ(single(shares, "uncore_cgroups_in_other"), 1);
 
-	// What the one without a series did since is not lost.
+	// The counts of /3, which has no series any more, are in "other".
 	account last = empty_account({0});
 
 	add_task(last, 3, 0, fixed(7));
@@ -183,7 +187,7 @@ TEST(cgroup_shares, a_path_that_is_there_again_goes_on)
 	add_task(one, 7, 0, fixed(10));
 	shares.add(one, 1);
 	shares.add(one, 1);
-	add_task(again, 107, 0, fixed(5)); // of the same path
+	add_task(again, 107, 0, fixed(5)); // another id with the same path
 	shares.add(again, 1);
 	EXPECT_EQ((bytes_of(shares)[{"0", "/7", "read"}]), 15 * line);
 }
@@ -204,7 +208,7 @@ TEST(cgroup_shares, who_has_no_path_is_other)
 	EXPECT_EQ(single(shares, "uncore_cgroups_in_other"), 1);
 }
 
-/// Cgroups that come, go, and are made again, on two sockets.
+/// Cgroups are created, removed and created again, on two sockets.
 TEST(cgroup_shares, all_of_it_adds_up_always)
 {
 	std::mt19937_64 random(14);
@@ -244,8 +248,8 @@ TEST(cgroup_shares, all_of_it_adds_up_always)
 			}
 		shares.add(one, double(below(100)));
 
-		// As a scraper sees it, which knows a series from its first
-		// value on.
+		// Add up the increments like a scraper, which knows a series from
+		// its first value on.
 		const auto now = bytes_of(shares);
 
 		EXPECT_LE(now.size(), 2u * 2 * 6);

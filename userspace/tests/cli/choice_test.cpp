@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What uncore serve, its die map and uncore live count on each generation: each
-// box's events at once, all of the time.
+// Test the choice of the events that uncore serve, its die map and uncore live count on
+// each generation: all events of a box must be countable at the same time.
 #include <map>
 #include <set>
 
@@ -15,15 +15,16 @@ namespace {
 
 struct machine {
 	const char *tree;
-	/// Series that it has at least, and that it has not.
+	/// Series that the machine must have, and series that it must not have.
 	std::set<std::string> has, lacks;
-	/// The states in which lookups are counted: all that there are.
+	/// filter_state of lookups: all states of the generation; "" for no lookups by
+	/// state.
 	const char *states;
 };
 
-void PrintTo(const machine &one, std::ostream *to)
+void PrintTo(const machine &machine, std::ostream *out)
 {
-	*to << one.tree;
+	*out << machine.tree;
 }
 
 class choice_test : public testing::TestWithParam<machine> {};
@@ -31,8 +32,8 @@ class choice_test : public testing::TestWithParam<machine> {};
 TEST_P(choice_test, fits_each_box_at_once)
 {
 	const tree sysfs(GetParam().tree);
-	const uncore::topology on = sysfs.topology();
-	const auto chosen = choose_events(on);
+	const uncore::topology machine = sysfs.topology();
+	const auto chosen = choose_events(machine);
 
 	ASSERT_TRUE(chosen) << chosen.error().message;
 	EXPECT_TRUE(chosen->plan.multiplexed.empty());
@@ -40,15 +41,15 @@ TEST_P(choice_test, fits_each_box_at_once)
 	std::map<const uncore::pmu_info *, std::vector<uncore::event>> boxes;
 	std::map<std::string, std::set<std::string>> have;
 
-	for (const chosen_event &one : chosen->chosen) {
-		boxes[one.what->pmu].push_back(*one.what);
-		have[std::string(all_series()[one.family].name)].insert(
-			std::string(all_series()[one.family]
-					    .events[one.event]
+	for (const chosen_event &choice : chosen->chosen) {
+		boxes[choice.what->pmu].push_back(*choice.what);
+		have[std::string(all_series()[choice.family].name)].insert(
+			std::string(all_series()[choice.family]
+					    .events[choice.event]
 					    .event));
 	}
 	for (const auto &[pmu, events] : boxes) {
-		const auto fits = uncore::fit(events, on.generation());
+		const auto fits = uncore::fit(events, machine.generation());
 
 		EXPECT_TRUE(fits) << pmu->name << ": " << fits.error().message;
 	}
@@ -66,20 +67,21 @@ TEST_P(choice_test, fits_each_box_at_once)
 	}
 }
 
-/// Under intel_uncore accounts of tasks count what is exported once more.
+/// With intel_uncore, accounts of tasks count the exported events a second time, so that
+/// the choice must leave counters free.
 TEST(choice, leaves_counters_to_accounts_under_intel_uncore)
 {
 	for (const char *listing : {"intel-uncore", "hswep"}) {
 		const tree sysfs(listing);
-		const uncore::topology on = sysfs.topology();
-		const auto chosen = choose_events(on, true);
+		const uncore::topology machine = sysfs.topology();
+		const auto chosen = choose_events(machine, true);
 		std::map<const uncore::pmu_info *, size_t> channels;
 
 		ASSERT_TRUE(chosen);
-		for (const chosen_event &one : chosen->chosen)
-			if (one.what->pmu->box == "imc" &&
-			    (one.what->config & 0xff) != 0xff)
-				channels[one.what->pmu]++;
+		for (const chosen_event &choice : chosen->chosen)
+			if (choice.what->pmu->box == "imc" &&
+			    (choice.what->config & 0xff) != 0xff)
+				channels[choice.what->pmu]++;
 		EXPECT_FALSE(channels.empty());
 		for (const auto &[pmu, events] : channels)
 			EXPECT_EQ(events, listing[0] == 'i' ? 2u : 4u);
@@ -114,7 +116,8 @@ const names bus = {"uncore_llc_lookups",      "uncore_llc_misses",
 		   "uncore_bus_clock_cycles", "uncore_bus_busy_cycles",
 		   "uncore_bus_transactions"};
 
-// Ivy Bridge counts lookups and TOR entries with two counters alone.
+// Ivy Bridge can count lookups and TOR entries with only two counters of a CBo, so that
+// misses are left out.
 INSTANTIATE_TEST_SUITE_P(
 	generations, choice_test,
 	testing::Values(machine{"hswep",
@@ -136,8 +139,8 @@ INSTANTIATE_TEST_SUITE_P(
 				"0x7f"},
 			machine{"xeon7100", bus, everywhere + qpi, ""},
 			machine{"xeon7400", bus, everywhere + qpi, ""}),
-	[](const auto &one) {
-		std::string name = one.param.tree;
+	[](const auto &test) {
+		std::string name = test.param.tree;
 
 		for (char &c : name)
 			c = c == '-' ? '_' : c;

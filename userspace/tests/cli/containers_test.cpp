@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Containers of cgroup paths as they are on real nodes, and names of pods.
+// Test which container a cgroup path belongs to, with paths from real nodes, and the
+// names of containers and pods.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -26,7 +27,8 @@ const std::string static_uid = "b1946ac92492d2347c6235b4d2611184";
 struct layout {
 	const char *name;
 	std::string path;
-	/// Of the container: the part of the path that it is, its pod's uid.
+	/// The part of the path that is the container's cgroup, and the uid of its
+	/// pod; empty if the path is not in a container or a pod.
 	std::string cgroup, pod_uid;
 };
 
@@ -34,17 +36,18 @@ class layout_test : public testing::TestWithParam<layout> {};
 
 TEST_P(layout_test, is_understood)
 {
-	const layout &one = GetParam();
-	const auto found = container_of(one.path);
+	const layout &expected = GetParam();
+	const auto found = container_of(expected.path);
 
-	ASSERT_EQ(found.has_value(), !one.cgroup.empty());
+	ASSERT_EQ(found.has_value(), !expected.cgroup.empty());
 	if (!found)
 		return;
-	EXPECT_EQ(found->cgroup, one.cgroup);
-	EXPECT_EQ(found->pod_uid, one.pod_uid);
+	EXPECT_EQ(found->cgroup, expected.cgroup);
+	EXPECT_EQ(found->pod_uid, expected.pod_uid);
 	EXPECT_EQ(found->id, id);
 }
 
+/// A layout whose whole path is the container's cgroup.
 layout whole(const char *name, const std::string &path,
 	     const std::string &pod_uid)
 {
@@ -121,19 +124,19 @@ INSTANTIATE_TEST_SUITE_P(
 		layout{"root", "/", "", ""}, layout{"nothing", "", "", ""},
 		layout{"short_id", "/docker/" + id.substr(1), "", ""},
 		layout{"no_hexadecimal", "/docker/g" + id.substr(1), "", ""}),
-	[](const auto &one) { return std::string(one.param.name); });
+	[](const auto &test) { return std::string(test.param.name); });
 
-/// Expect the names of a container of the pod web-0.
+/// Read the names, and check the names of the container nginx of the pod web-0.
 static container expect_nginx(container_names &names)
 {
-	container one = *container_of("/docker/" + id);
+	container nginx = *container_of("/docker/" + id);
 
 	EXPECT_TRUE(names.read());
-	names.add_to(one);
-	EXPECT_EQ(one.pod_namespace, "shop");
-	EXPECT_EQ(one.pod, "web-0");
-	EXPECT_EQ(one.name, "nginx");
-	return one;
+	names.add_to(nginx);
+	EXPECT_EQ(nginx.pod_namespace, "shop");
+	EXPECT_EQ(nginx.pod, "web-0");
+	EXPECT_EQ(nginx.name, "nginx");
+	return nginx;
 }
 
 TEST(container_names, are_those_of_log_files)
@@ -183,7 +186,7 @@ TEST(container_names, are_those_of_a_list_of_pods)
 TEST(container_names, are_read_again_for_new_ids)
 {
 	const tree files;
-	container one = *container_of("/docker/" + id);
+	container nginx = *container_of("/docker/" + id);
 
 	files.write("logs/none", "");
 
@@ -191,16 +194,17 @@ TEST(container_names, are_read_again_for_new_ids)
 
 	EXPECT_TRUE(names.read());
 	files.write("logs/web-0_shop_nginx-" + id + ".log", "");
-	// The thread reads them, some time later.
-	for (int i = 0; i < 1000 && one.pod.empty(); i++) {
-		names.add_to(one);
+	// A thread of container_names reads the new name after some time.
+	for (int i = 0; i < 1000 && nginx.pod.empty(); i++) {
+		names.add_to(nginx);
 		std::this_thread::sleep_for(std::chrono::milliseconds(10));
 	}
-	EXPECT_EQ(one.pod, "web-0");
+	EXPECT_EQ(nginx.pod, "web-0");
 	EXPECT_EQ(names.unnamed(), 0u);
 }
 
-/// An exporter runs for months, and nodes have containers of no pod.
+/// An exporter runs for months on nodes with containers that belong to no pod: the list
+/// of ids without a name must not grow without limit.
 TEST(container_names, are_bounded)
 {
 	const tree files;
@@ -210,10 +214,10 @@ TEST(container_names, are_bounded)
 	container_names names({.where = files / "logs"});
 
 	for (unsigned i = 0; i < 5000; i++) {
-		container one =
+		container unknown =
 			*container_of("/docker/" + fmt::format("{:064x}", i));
 
-		names.add_to(one);
+		names.add_to(unknown);
 		ASSERT_LE(names.unnamed(), 1024u);
 	}
 }

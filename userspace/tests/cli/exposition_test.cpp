@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names that other users chose, in metrics and in JSON.
+// Test that names chosen by other users are safe in metrics and in JSON.
 #include "exporter/exposition.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 using namespace cli;
 
-/// A gauge with a label of that value.
+/// Make a gauge with a label.
 static std::vector<family> labelled(const std::string &value)
 {
 	return {{"x",

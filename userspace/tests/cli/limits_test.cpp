@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Limits against the catalogue: they are its metrics, as the library evaluates
-// them, and all series and boxes that they name exist.
+// Compare the exporter's limits with the catalogue: a limit has the value of its
+// metrics, and all series and boxes that a limit names exist.
 #include "exporter/limits.hpp"
 
 #include <algorithm>
@@ -25,9 +25,9 @@ const char *const generations[] = {"snbep", "ivbep", "hswep", "bdwep", "bdwde"};
 
 const cli::series *series_named(const std::string &name)
 {
-	for (const cli::series &one : cli::all_series())
-		if (one.name == name)
-			return &one;
+	for (const cli::series &series : cli::all_series())
+		if (series.name == name)
+			return &series;
 	return nullptr;
 }
 
@@ -38,22 +38,22 @@ TEST(limits, name_series_of_their_boxes)
 		const auto &capacity = limit["capacity"];
 
 		for (const auto &part : limit["used"]) {
-			const cli::series *of = series_named(part["series"]);
+			const cli::series *used = series_named(part["series"]);
 
-			ASSERT_TRUE(of) << part;
-			EXPECT_EQ(of->box, box);
+			ASSERT_TRUE(used) << part;
+			EXPECT_EQ(used->box, box);
 		}
 		if (!capacity.contains("fact")) {
-			const cli::series *of =
+			const cli::series *available =
 				series_named(capacity["series"]);
 
-			ASSERT_TRUE(of) << capacity;
-			EXPECT_EQ(of->box, capacity.value("box", box));
+			ASSERT_TRUE(available) << capacity;
+			EXPECT_EQ(available->box, capacity.value("box", box));
 		}
 	}
 }
 
-/// Some count of an event: of one clock, whichever box has it, the same.
+/// Make up a count of an event. All clocks have the same count.
 double count_of(std::string_view event)
 {
 	if (event == "uclk" || event == "clockticks" || event == "dclk")
@@ -61,7 +61,7 @@ double count_of(std::string_view event)
 	return 1000 + double(std::hash<std::string_view>()(event) % 100000);
 }
 
-/// "imc/cas_count.rd/" without the box.
+/// The event's name in a term: "cas_count.rd" in "imc/cas_count.rd/".
 std::string event_of(const std::string &term)
 {
 	const size_t begin = term.find('/') + 1;
@@ -69,11 +69,12 @@ std::string event_of(const std::string &term)
 	return term.substr(begin, term.rfind('/') - begin);
 }
 
-/// A limit's share of the counts of these events.
+/// Compute the share of a limit that is used, from the counts of the given events.
+/// If the limit has a label in "by", return the largest share of a value of the label.
 double share(const json &limit, const std::set<std::string> &events)
 {
 	const auto add = [&](const json &part, const std::string &by,
-			     auto &to) {
+			     auto &sums) {
 		for (const auto &event : series_named(part["series"])->events) {
 			std::string way;
 
@@ -82,8 +83,8 @@ double share(const json &limit, const std::set<std::string> &events)
 			for (const auto &label : event.labels)
 				if (label.name == by)
 					way = label.value;
-			to[way] += count_of(event.event) * event.factor *
-				   part["factor"].get<double>();
+			sums[way] += count_of(event.event) * event.factor *
+				     part["factor"].get<double>();
 		}
 	};
 	std::map<std::string, double> used, most;
@@ -97,7 +98,8 @@ double share(const json &limit, const std::set<std::string> &events)
 	return fullest;
 }
 
-/// The largest of a limit's metrics, of counts of what they name.
+/// Evaluate the metrics of a limit, and add the names of their events to @p events.
+/// @return the largest value
 double value_of(const json &limit, const uncore::catalogue &known,
 		std::set<std::string> &events)
 {
@@ -179,7 +181,7 @@ TEST(limits, verdict_names_what_is_full)
 	EXPECT_EQ(
 		cli::judge({memory, qpi}).text(),
 		"nothing limits: memory 30 % of 63.5 GiB/s; QPI 12 % (link 1)");
-	// One channel alone, as its DIMMs are missing elsewhere.
+	// Only one channel is busy: the other channels have no DIMMs.
 	memory.fullest_share = 0.85;
 	EXPECT_EQ(cli::judge({memory, qpi}).text(),
 		  "limited by memory: 30 % of 63.5 GiB/s, channel 2 is the "
@@ -222,12 +224,12 @@ TEST(limits, verdict_sees_remote_memory)
 		cli::judge(uses).text(),
 		"limited by remote memory: 75 % of LLC misses; memory 16 % of "
 		"63.5 GiB/s; QPI 29 %");
-	// A full box comes first, however many misses are remote.
+	// A full box is reported before remote memory, however many misses are remote.
 	uses[0].share = uses[0].fullest_share = 0.7;
 	EXPECT_EQ(cli::judge(uses).text(),
 		  "limited by memory: 70 % of 63.5 GiB/s; QPI 29 %; remote "
 		  "memory 75 % of LLC misses");
-	// Few misses, whose QPI traffic is small, do not matter.
+	// Remote misses with little QPI traffic are not a limit.
 	uses[0].share = uses[0].fullest_share = 0.1;
 	uses[1].share = 0.05;
 	EXPECT_EQ(cli::judge(uses).limited, "");

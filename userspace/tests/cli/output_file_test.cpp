@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Output files: whole or not at all, in place, and through symbolic links.
+// Test output files: a file that appears only when it is complete, a file that is
+// written in place, and symbolic links.
 #include "process/output_file.hpp"
 
 #include <cstdlib>
@@ -96,7 +97,8 @@ TEST_F(OutputFile, ReplacesALinkToNothing)
 	EXPECT_EQ(get(path_), "after");
 }
 
-/// The folder's name leads elsewhere when the file is complete.
+/// The folder is renamed before the file is complete, and its old name is now a link to
+/// another folder.
 TEST_F(OutputFile, StaysInItsFolder)
 {
 	const fs::path there = folder_ / "there", other = folder_ / "other";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Text on terminals of any width, by columns of the terminal and not by bytes.
+// Test text on terminals of any width: lines are wrapped and cut by columns of the
+// terminal, not by bytes. Test the texts of numbers and the table of uncore top.
 #include <cmath>
 #include <sstream>
 
@@ -27,7 +28,7 @@ TEST(Wrap, BreaksBetweenWords)
 TEST(Wrap, LongWordsWhereverTheyMustBe)
 {
 	EXPECT_EQ(wrap("", "abcdefgh ij", 3), (lines{"abc", "def", "gh", "ij"}));
-	// a head as well
+	// the head of a line is broken as well
 	EXPECT_EQ(wrap("  name  ", "word", 4),
 		  (lines{"  na", "me", "  wo", "  rd"}));
 }
@@ -36,10 +37,10 @@ TEST(Wrap, NothingIsTooLongAndNothingLost)
 {
 	const std::string text = "counts \u6f22\u5b57 packets, a_very_long_name "
 				 "and (3 of 4) \u00b5s";
-	std::istringstream all(text);
+	std::istringstream words(text);
 	std::string letters, word;
 
-	while (all >> word)
+	while (words >> word)
 		letters += word;
 	for (size_t columns = 2; columns < 90; columns++)
 		for (const char *head : {"", "        ", "  head  "}) {
@@ -85,7 +86,7 @@ TEST(WrapLines, NoValueIsCutOff)
 	EXPECT_EQ(cli::wrap_lines("ab  1,234\n", 0), "ab  1,234\n");
 }
 
-/// A table with tasks of these names.
+/// Make a table with a task for each name.
 cli::top_table table_of(const std::vector<std::string> &names)
 {
 	cli::top_table table;
@@ -111,13 +112,13 @@ TEST(ErrorText, OfAValueAndOfNone)
 	EXPECT_EQ(cli::error_text(200, 3, "ns"), "\u00b11.50 %");
 	EXPECT_EQ(cli::error_text(-200, 3, "ns"), "\u00b11.50 %");
 	EXPECT_EQ(cli::error_text(0, 0, "ns"), "\u00b10.00 %");
-	// not "0 cycles, exactly"
+	// The error of a value of 0 is printed with its unit, not as a percentage.
 	EXPECT_EQ(cli::error_text(0, 12.5, "cycles"), "\u00b112.50 cycles");
 	EXPECT_EQ(cli::error_text(0, std::nan(""), "ns"), "\u00b1 unknown");
 }
 
-// perf and the catalogue have units of bytes of several sizes, a screen has
-// one.
+// perf and the catalogue have the units Bytes, MB, MiB and GiB/s; the command prints all
+// of them with a binary prefix.
 TEST(Human, BytesOfAnyUnitHaveOnePrefix)
 {
 	EXPECT_EQ(cli::human(1536, "Bytes"), "1.500 KiB");
@@ -180,15 +181,16 @@ TEST(TopCsv, ALineForEachNumber)
 				cli::csv_table(table_of({"a,b"}), settings,
 					       cgroups, 1.5));
 	std::string line;
-	lines all;
+	lines rows;
 
 	while (std::getline(text, line))
-		all.push_back(line);
-	ASSERT_EQ(all.size(), 5u); // titles, total, idle, other, the task
-	EXPECT_EQ(all[1], "1.500000,total,,,,,0,0,reads,64000,Bytes,1000");
-	EXPECT_TRUE(all[4].starts_with("1.500000,task,1,1,\"a,b\","))
-		<< all[4];
-	EXPECT_TRUE(all[4].ends_with(",0,0,reads,64000,Bytes,1000")) << all[4];
+		rows.push_back(line);
+	ASSERT_EQ(rows.size(), 5u); // titles, total, idle, other, the task
+	EXPECT_EQ(rows[1], "1.500000,total,,,,,0,0,reads,64000,Bytes,1000");
+	EXPECT_TRUE(rows[4].starts_with("1.500000,task,1,1,\"a,b\","))
+		<< rows[4];
+	EXPECT_TRUE(rows[4].ends_with(",0,0,reads,64000,Bytes,1000"))
+		<< rows[4];
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Options of perf among those of uncore record.
+// Test how uncore record separates its own options from options for perf.
 #include "commands/commands.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@ namespace {
 
 using list = std::vector<std::string>;
 
-/// The words that stay, and those for perf.
+/// Get the words for uncore and the words for perf.
 std::pair<list, list> separate(const list &words)
 {
 	cli::command_line app("uncore", "", "");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Events in perf's words: numbers in fields that the driver publishes, so that
-// perf has the same configuration as the library.
+// Test the event strings for perf: fields of the driver with numbers, from which perf
+// gets the same configuration as the library.
 #include "perf/event_string.hpp"
 
 #include <gtest/gtest.h>
@@ -34,11 +34,12 @@ protected:
 		return groups->front().terms.front();
 	}
 
-	/// What perf is told of the only event of a text.
+	/// Get perf's string for the only event of a text, or the error.
 	static std::string string(const std::string &text)
 	{
-		const auto found = term(text);
-		const auto words = perf_event_string(found.events.at(0), false);
+		const auto parsed = term(text);
+		const auto words =
+			perf_event_string(parsed.events.at(0), false);
 
 		return words ? *words : words.error().message;
 	}
@@ -85,7 +86,7 @@ TEST_F(perf_events, events_of_perf_stay)
 		EXPECT_EQ(string(text), text);
 }
 
-/// Each event of the catalogue, read again as perf reads it, has the same
+/// perf's string for each event of the catalogue, parsed again, has the same
 /// configuration.
 TEST_F(perf_events, configuration_is_the_same)
 {
@@ -102,7 +103,7 @@ TEST_F(perf_events, configuration_is_the_same)
 
 		const auto groups = uncore::parse_events(text, *machine_);
 
-		// Not on this machine, or not with this value.
+		// The machine lacks the event, or 1 is not valid for a parameter.
 		if (!groups)
 			continue;
 		for (const auto &event : groups->front().terms.front().events) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stacks out of the text that perf script prints.
+// Test the reader of perf script's text: the stacks of samples.
 #include "perf/script.hpp"
 
 #include <algorithm>
@@ -10,16 +10,16 @@ namespace {
 
 std::vector<std::string> stacks(std::initializer_list<const char *> lines)
 {
-	std::vector<std::string> found;
+	std::vector<std::string> samples;
 	cli::script_reader script([&](const cli::script_sample &sample) {
-		found.push_back(sample.event + " " + sample.stack + " " +
-				std::to_string(long(sample.period)));
+		samples.push_back(sample.event + " " + sample.stack + " " +
+				  std::to_string(long(sample.period)));
 	});
 
 	for (const char *line : lines)
 		script.add(line);
 	script.end();
-	return found;
+	return samples;
 }
 
 using list = std::vector<std::string>;
@@ -50,7 +50,7 @@ TEST(script, no_chains)
 
 TEST(script, names_of_tasks_forge_nothing)
 {
-	// "a: b", "x;y" and a name with a line end and a tab.
+	// Tasks with the names "a: b", "x;y", and a name with a line end and a tab.
 	EXPECT_EQ(stacks({"a: b 5 cs: ", "\t1 main (/a)", "",
 			  "x;y 6 cs: ", "\t1 main (/a)", "", "n", "\tgone (/a)",
 			  " 7 cs: ", "\t1 \x1b[2J (/a)", ""}),
