@@ -8,6 +8,7 @@
 
 #include "kselftest_harness.h"
 
+#include "file.h"
 #include "machine.h"
 #include "sim.h"
 #include "tap.h"

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "machine.h"
 #include "perf.h"
 #include "sim.h"
@@ -177,19 +178,6 @@ unsigned int slowness(void)
 unsigned int loops(unsigned int rounds)
 {
 	return (rounds + slowness() - 1) / slowness();
-}
-
-int file_write(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err;
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	n = write(fd, text, strlen(text));
-	err = n < 0 ? -errno : n == (ssize_t)strlen(text) ? 0 : -EIO;
-	close(fd);
-	return err;
 }
 
 int driver_freeze_budget(unsigned int per_mille)

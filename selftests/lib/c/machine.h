@@ -83,9 +83,6 @@ unsigned int slowness(void);
 /* Scale a number of rounds down on slow machines, to at least one. */
 unsigned int loops(unsigned int rounds);
 
-/* Write @text to a kernel file in one call. Return 0 or -errno. */
-int file_write(const char *path, const char *text);
-
 /* Pin this thread to a CPU; bail out if that fails. */
 void cpu_pin(int cpu);
 /*

@@ -14,6 +14,7 @@
 #include <asm/perf_regs.h>
 
 #include "perf.h"
+#include "file.h"
 #include "generation.h"
 #include "machine.h"
 #include "sampler.h"

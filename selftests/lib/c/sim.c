@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "generation.h"
-#include "machine.h"
 #include "sim.h"
 #include "tap.h"
 
