@@ -57,7 +57,7 @@ MODEL_PLACES = (
     ("selftests/sim/model/machine.cpp", r'"{box}"', "add its name and its registers"),
     ("selftests/sim/model/reference.cpp", r"_{box}_waves\b", "add its waveforms to "
      "waves()"),
-    ("selftests/sim/model/registers_test.cpp", r'"{box}"', "add its name and the number "
+    ("selftests/sim/model/config_test.cpp", r'"{box}"', "add its name and the number "
      "of its boxes to NamesAndNumbersOfBoxes"),
 )
 # The generations without an event select. Documentation names their PMUs by a pattern,

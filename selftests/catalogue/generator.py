@@ -656,7 +656,7 @@ def test_todo():
                "of a new generation: " + wanted, run.stdout, run.stderr)
     # The model's tests have Haswell's box types alone.
     files = ["selftests/sim/model/" + name for name in (
-        "machine.cpp", "reference.cpp", "registers_test.cpp")]
+        "machine.cpp", "reference.cpp", "config_test.cpp")]
     result([line.split(": ")[0] for line in other.stdout.splitlines()
             if ": ybox: add" in line and "/sim/model/" in line] ==
            ["kmod/sim/model/model.h", *files] and
