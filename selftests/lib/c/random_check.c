@@ -7,7 +7,10 @@
 #include "random_ops.h"
 #include "sim.h"
 
-/* Value and times of one event; of the whole group if it leads one */
+/*
+ * Read the value and the times of an event. read(2) of a group's leader returns the
+ * values of all members: choose the value with the ID of the event.
+ */
 int read_event(const struct model_event *e, struct event_reading *r)
 {
 	uint64_t buf[3 + 2 * (MODEL_EVENTS + 1)];
@@ -31,6 +34,10 @@ int read_event(const struct model_event *e, struct event_reading *r)
 	return -EIO;
 }
 
+/*
+ * Compare the number of samples with the count: the exact count since the period was
+ * last set or, if the count is not exact but the event was never reset, @value.
+ */
 static void check_samples(struct model_event *e, uint64_t value)
 {
 	struct sampler *s = &holding_of(e)->sampler;
@@ -50,7 +57,7 @@ static void check_samples(struct model_event *e, uint64_t value)
 		  e->remade || e->loose || e->moved ? 0 : s->odd, 0);
 }
 
-/* The count must be within the model's bounds. */
+/* Check that the count is within the model's bounds. */
 void check_exact(struct model_event *e)
 {
 	struct event_reading r = { 0 };
@@ -68,8 +75,9 @@ void check_exact(struct model_event *e)
 }
 
 /*
- * While other processes change everything: counts do not decrease, do not grow faster
- * than time allows, and an event that should run does run.
+ * Check an event in chaos, while other processes migrate events and write counters: the
+ * count does not decrease, does not grow faster than the cycles allow, and the count of
+ * a clock event grows while perf's time running grows.
  */
 static void check_moving(struct model_event *e)
 {
@@ -92,7 +100,7 @@ static void check_moving(struct model_event *e)
 	       h->last.value, UINT64_MAX);
 	expect(a.running >= h->last.running && a.enabled >= h->last.enabled, e,
 	       "times go back", a.running, h->last.running, UINT64_MAX);
-	/* a counter that another program has written may have any value */
+	/* a counter of a foreign box, which another program wrote, may have any value */
 	expect(a.value - h->last.value <= most || e->box->foreign, e,
 	       "more than time allows", a.value - h->last.value, 0, most);
 	h->last = a;
@@ -124,9 +132,10 @@ void op_read(void)
 }
 
 /*
- * In chaos: the clock is stopped now, and perf has delivered what was due. The perf CPU may
- * have changed while the event was opened, and its first period may be shorter: compare
- * the sum of the periods.
+ * Check the samples of an event that chaos closes: the count must not contain a whole
+ * period for which perf has not delivered a sample. If the perf CPU changed while the
+ * event was opened, the first period is shorter, so compare the count with the sum of
+ * the samples' periods and not with their number.
  */
 void check_last_samples(struct model_event *e)
 {

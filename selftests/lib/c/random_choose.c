@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Random choices: an event, a box, a CPU, a configuration. */
+/* Random choices of events, boxes, CPUs and configurations for the random worker. */
 #include <string.h>
 
 #include "random_ops.h"
 
 #define COUNT(array)	(sizeof(array) / sizeof(*(array)))
 
+/* Find an unused entry of this worker's events. */
 struct model_event *free_event(void)
 {
 	for (unsigned int i = 0; i < MODEL_EVENTS; i++)
@@ -14,6 +15,7 @@ struct model_event *free_event(void)
 	return NULL;
 }
 
+/* Choose an open event of this worker. */
 struct model_event *any_event(void)
 {
 	unsigned int first = rng_below(&rng, MODEL_EVENTS);
@@ -28,6 +30,7 @@ struct model_event *any_event(void)
 	return NULL;
 }
 
+/* Choose a box; in 60 % of the calls a hot box, so that some boxes get many events. */
 struct model_box *any_box(void)
 {
 	bool hot = rng_chance(&rng, 60);
@@ -41,30 +44,32 @@ struct model_box *any_box(void)
 	return box;
 }
 
-/* The CPU on which all events of the package run, or -1 */
+/* Return the CPU in the PMU's cpumask that runs all events of the package, or -1. */
 int perf_cpu(const struct model_box *box)
 {
 	return pmu_cpu(box->pmu, box->pkg);
 }
 
-/* Choose an online CPU of the event's package. */
+/* Choose an online CPU of the event's package, or the event's CPU if none is online. */
 int package_cpu_of(const struct model_event *e)
 {
 	const struct model_box *box = e->box;
 	int first = rng_below(&rng, MAX_CPUS);
 
 	for (int i = 0; i < MAX_CPUS; i++) {
-		int other = (first + i) % MAX_CPUS;
+		int cpu = (first + i) % MAX_CPUS;
 
-		if (model->online[other] && cpu_package(other) == box->pkg)
-			return other;
+		if (model->online[cpu] && cpu_package(cpu) == box->pkg)
+			return cpu;
 	}
 	return e->cpu;
 }
 
 /*
- * Choose a CPU to open an event for; mostly the one on which it will run. An event that
- * samples stays on its CPU: sample_elsewhere().
+ * Choose the CPU argument of perf_event_open(2): in most calls the CPU in the cpumask,
+ * otherwise any CPU of the package, from which the driver moves a counting event to the
+ * CPU in the cpumask. The driver does not move a sampling event, so the CPU of a sampling
+ * event is e->cpu, which sample_elsewhere() may have changed.
  */
 int open_cpu(const struct model_event *e)
 {
@@ -74,8 +79,8 @@ int open_cpu(const struct model_event *e)
 }
 
 /*
- * In chaos: sample another CPU. The event shares the counter of an equal one, so its
- * samples begin at an unknown count.
+ * Move a sampling event to another CPU of the package (in chaos only). The event shares
+ * the counter of an equal event, so its samples begin at an unknown count.
  */
 void sample_elsewhere(struct model_event *e)
 {
@@ -83,24 +88,31 @@ void sample_elsewhere(struct model_event *e)
 	e->remade = true;
 }
 
-/* Equal samplers share a counter, and their samples have its phase. */
+/*
+ * Mark @e, and the sampling events that are equal to it, as remade. Equal sampling events
+ * share a counter, and its overflows may come at any phase of the count of each event.
+ */
 void note_sharing(struct model_event *e)
 {
 	for (unsigned int w = 0; w < model->workers; w++) {
 		for (unsigned int i = 0; i < MODEL_EVENTS; i++) {
-			struct model_event *o = &model->worker[w].event[i];
+			struct model_event *other = &model->worker[w].event[i];
 
-			if (o == e || o->life != MODEL_OPEN || o->box != e->box ||
-			    o->period != e->period || o->config != e->config ||
-			    o->config1 != e->config1)
+			if (other == e || other->life != MODEL_OPEN ||
+			    other->box != e->box || other->period != e->period ||
+			    other->config != e->config || other->config1 != e->config1)
 				continue;
-			o->remade = true;
+			other->remade = true;
 			e->remade = true;
 		}
 	}
 }
 
-/* The frequency bands need a filter, the relay event (§2.3.1.1) another event. */
+/*
+ * Return whether @e is an event of @type that the worker can use. The CBo's event 0x1f
+ * (§2.3.1.1) counts the occupancy of another event. An event with "?" in its string, such
+ * as the frequency bands, needs a filter, and the model knows the opcode filter only.
+ */
 static bool usable(const struct cat_event *e, const char *type)
 {
 	if (strcmp(e->box, type))
@@ -110,14 +122,15 @@ static bool usable(const struct cat_event *e, const char *type)
 	return !strchr(e->string, '?') || model_obeys_opcode(e);
 }
 
+/* Choose an event of the catalogue for a box of @type. */
 static const struct cat_event *any_cat(const char *type)
 {
 	size_t n;
-	const struct cat_event *all = catalogue(&n), *e;
+	const struct cat_event *events = catalogue(&n), *e;
 
 	for (;;) {
-		e = &all[rng_below(&rng, n)];
-		/* selftests/driver/filters.c tests filters other than the opcode's */
+		e = &events[rng_below(&rng, n)];
+		/* selftests/driver/filters.c tests filters other than the opcode filter */
 		if (usable(e, type) &&
 		    (!model_obeys_opcode(e) || !strstr(e->string, "nid")))
 			return e;
@@ -131,7 +144,7 @@ static unsigned int opcode_of(struct rng *r)
 	return opcodes[rng_below(r, COUNT(opcodes))];
 }
 
-/* Choose the configuration of @e for @box: an event, a shape, filters. */
+/* Initialise @e for @box with a random event, threshold, inversion and opcode filter. */
 void choose(struct model_event *e, struct model_box *box)
 {
 	*e = (struct model_event){
@@ -149,6 +162,10 @@ void choose(struct model_event *e, struct model_box *box)
 		e->config1 |= (uint64_t)opcode_of(&rng) << 52;
 }
 
+/*
+ * Choose a sample period: more than 75 times the most that the event adds in a cycle,
+ * and in chaos, where the clock runs, more than 10 million.
+ */
 void choose_period(struct model_event *e)
 {
 	unsigned int step = e->cat->max_inc / 2 + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Close events at random, after a last check. */
+/* Operations of the random worker that close events; each event is checked before. */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ static void close_event(struct model_event *e)
 	else
 		close(h->fd);
 	e->life = MODEL_CLOSED;
-	/* without their leader they are single events */
+	/* the members of the group become single events */
 	for (unsigned int i = 0; i < MODEL_EVENTS; i++) {
 		struct model_event *member = &self->event[i];
 
@@ -31,8 +31,8 @@ static void close_event(struct model_event *e)
 			continue;
 		member->leader = -1;
 		/*
-		 * an event that was disabled through its leader starts at an unknown
-		 * time
+		 * A member that did not count because its leader was disabled starts
+		 * to count at a time that the model does not know.
 		 */
 		if (!e->enabled)
 			e->box->tainted = true;
@@ -46,7 +46,7 @@ void op_close(void)
 
 	if (!e)
 		return;
-	/* mostly the members first */
+	/* in most calls close the members of the group before the leader */
 	for (unsigned int i = MODEL_EVENTS; rng_chance(&rng, 85) && i--;)
 		if (self->event[i].life == MODEL_OPEN &&
 		    self->event[i].leader == e - self->event)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Enable, disable, reset and map events at random; change their sample periods. */
+/*
+ * Operations of the random worker that enable, disable, reset and map events, and that
+ * change sample periods.
+ */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
@@ -8,41 +11,47 @@
 
 #include "random_ops.h"
 
+/*
+ * Tell the model that the user enabled or disabled an event. An event that was just
+ * enabled has a counter until model_settle() finds that the events do not fit.
+ */
 static void set_enabled(struct model_event *e, bool on)
 {
 	e->was_enabled |= on;
 	if (on && !e->enabled)
 		e->sure = true;
 	e->enabled = on;
-	/* the group is added and removed with its leader */
+	/* perf adds the members to the PMU when the leader is enabled */
 	for (unsigned int i = 0; on && i < MODEL_EVENTS; i++)
 		if (self->event[i].life == MODEL_OPEN &&
 		    self->event[i].leader == e - self->event)
 			self->event[i].sure = true;
 }
 
+/* Enable or disable an event, or by PERF_IOC_FLAG_GROUP its whole group. */
 void op_enable(void)
 {
-	bool on = rng_chance(&rng, 60), all = rng_chance(&rng, 30);
+	bool on = rng_chance(&rng, 60), group = rng_chance(&rng, 30);
 	struct model_event *e = any_event();
 	int err;
 
 	if (!e)
 		return;
-	note(e, on ? "enable" : "disable", all);
+	note(e, on ? "enable" : "disable", group);
 	err = ioctl(holding_of(e)->fd, on ? PERF_EVENT_IOC_ENABLE :
 				    PERF_EVENT_IOC_DISABLE,
-		    all ? PERF_IOC_FLAG_GROUP : 0);
+		    group ? PERF_IOC_FLAG_GROUP : 0);
 	expect_eq(e, "enable or disable", err ? errno : 0, 0);
-	if (all && e->leader >= 0)
+	if (group && e->leader >= 0)
 		e = &self->event[e->leader];
 	set_enabled(e, on);
-	for (unsigned int i = 0; all && i < MODEL_EVENTS; i++)
+	for (unsigned int i = 0; group && i < MODEL_EVENTS; i++)
 		if (self->event[i].life == MODEL_OPEN &&
 		    self->event[i].leader == e - self->event)
 			set_enabled(&self->event[i], on);
 }
 
+/* Set the count of an event to 0. */
 void op_reset(void)
 {
 	struct model_event *e = any_event();
@@ -57,6 +66,7 @@ void op_reset(void)
 	holding_of(e)->last.value = 0;
 }
 
+/* Change the sample period; perf must refuse this for an event that does not sample. */
 void op_period(void)
 {
 	struct model_event *e = any_event(), old;
@@ -74,8 +84,8 @@ void op_period(void)
 	note(e, "period", period);
 	err = ioctl(holding_of(e)->fd, PERF_EVENT_IOC_PERIOD, &period) ? errno : 0;
 	/*
-	 * the perf CPU may have changed just before it was opened: then it samples with
-	 * an event of the driver, which keeps its period
+	 * If the perf CPU changed just before the event was opened, the event samples
+	 * with an event of the driver, which keeps its period.
 	 */
 	if (model->chaos && err == EINVAL)
 		return;
@@ -89,7 +99,10 @@ void op_period(void)
 	e->remade = true;
 }
 
-/* Let perf disable it after @n more samples. */
+/*
+ * Enable a sampling event for a few more samples (PERF_EVENT_IOC_REFRESH). perf disables
+ * the event at a time that the model does not know, so its count is not exact any more.
+ */
 void op_refresh(void)
 {
 	unsigned int n = 1 + rng_below(&rng, 5);
@@ -108,6 +121,7 @@ void op_refresh(void)
 	e->sure = false;
 }
 
+/* Map the page of a counting event, or unmap the page. It must not permit rdpmc. */
 void op_map(void)
 {
 	struct model_event *e = any_event();

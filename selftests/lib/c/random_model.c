@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Expected counts of random use. */
+/* Expected counts of random use: see random_model.h. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -89,6 +89,7 @@ bool model_obeys_opcode(const struct cat_event *e)
 
 /* --- counters ------------------------------------------------------------- */
 
+/* Return whether the events share a counter: equal events that do not sample do. */
 static bool same_counter(const struct model_event *a,
 			 const struct model_event *b)
 {
@@ -96,6 +97,7 @@ static bool same_counter(const struct model_event *a,
 	       a->config1 == b->config1 && a->config2 == b->config2;
 }
 
+/* Return whether both events, which are of one box, have this box type and code. */
 static bool both(const struct model_event *a, const struct model_event *b,
 		 const char *box_type, unsigned int code)
 {
@@ -103,10 +105,10 @@ static bool both(const struct model_event *a, const struct model_event *b,
 	       b->cat->code == code;
 }
 
-/* Return whether they need different values of one filter. */
+/* Return whether the events need different values of the same filter. */
 static bool collide(const struct model_event *a, const struct model_event *b)
 {
-	/* QPI's filters match received or sent packets */
+	/* QPI's filters match either received or sent packets */
 	if (both(a, b, "qpi", CTO_COUNT) &&
 	    ((a->config ^ b->config) & QPI_MATCH_TX))
 		return true;
@@ -116,7 +118,10 @@ static bool collide(const struct model_event *a, const struct model_event *b)
 	       both(a, b, "cbox", LLC_LOOKUP) || both(a, b, "qpi", CTO_COUNT);
 }
 
-/* Give event @i and all later ones a counter that is not in @taken. */
+/*
+ * Return whether event @i and all later events of @set can have counters that are not in
+ * the mask @taken. Bit 31 stands for the fixed counter.
+ */
 static bool place(struct model_event *const *set, unsigned int n,
 		  unsigned int i, unsigned int taken)
 {
@@ -164,9 +169,14 @@ bool model_counts(const struct model_worker *w, const struct model_event *e)
 	for ((w) = (m)->worker; (w) < (m)->worker + (m)->workers; (w)++)	\
 		for ((e) = (w)->event; (e) < (w)->event + MODEL_EVENTS; (e)++)
 
-/* Small sets are tried in every order; larger ones than this are not. */
+/* Most events of a box for which all assignments are tried; a box with more is tainted */
 enum { MAX_SET = 12 };
 
+/*
+ * Taint the box if its events since the last quiet moment did not fit into its counters,
+ * or if perf may have disabled an event after a refresh. No event of a tainted box is
+ * sure of a counter. A box without enabled events is not tainted any more.
+ */
 static void settle_box(struct model *m, struct model_box *box)
 {
 	struct model_event *set[MAX_SET], *e;
@@ -212,6 +222,7 @@ void model_settle(struct model *m)
 	}
 }
 
+/* Add @at_least to @at_most to the count of an enabled event, which may lack a counter. */
 static void grow(struct model_event *e, uint64_t at_least, uint64_t at_most)
 {
 	e->hi += at_most;
@@ -247,18 +258,18 @@ void model_transactions(struct model *m, const struct model_box *box,
 	struct model_event *e;
 
 	for_each_event(m, w, e) {
-		uint64_t all = n;
+		uint64_t most = n;
 
 		if (!model_counts(w, e) || e->box != box ||
 		    e->cat->code != cat->code || e->cat->fixed || e->cat->free)
 			continue;
-		/* each is an increment of 1 */
+		/* a transaction adds 1: a higher or inverted threshold does not count it */
 		if (e->shape.thresh > 1 || (e->shape.thresh && e->shape.invert))
-			all = 0;
+			most = 0;
 		if (model_obeys_opcode(e->cat) && e->config1 >> 52 != opcode)
-			all = 0;
-		/* the model does not know which other unit masks count it */
-		grow(e, e->cat->umask == cat->umask ? all : 0, all);
+			most = 0;
+		/* events with another unit mask may count the transactions or not */
+		grow(e, e->cat->umask == cat->umask ? most : 0, most);
 	}
 }
 
@@ -277,7 +288,7 @@ void model_cpu_left(struct model *m, int cpu, int heir)
 		}
 		e->cpu = heir;
 		e->moved = true;
-		/* an event that was disabled now needs a counter, and may get none */
+		/* perf enables disabled events as well, and they may not fit */
 		e->was_enabled = e->enabled = true;
 	}
 	model_settle(m);
@@ -308,6 +319,7 @@ void model_note(struct model *m, int worker, const char *text, ...)
 	va_end(args);
 }
 
+/* Return whether the line names @pmu, or is about the machine. */
 static bool concerns(const struct model_line *line, const char *pmu)
 {
 	return line->worker == MODEL_ALL || strstr(line->text, pmu);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Expected counts of random use: a model of events on boxes that is independent of the
- * driver. It is exact while no time passes for the processes that open, stop or migrate
- * events, and marks counts that are not.
+ * Expected counts of random use: a model of boxes and their events that is independent of
+ * the driver. The counts are exact if the simulator's clock stands while workers open,
+ * stop or migrate events; the model marks each count that is not exact.
  */
 #ifndef SELFTESTS_RANDOM_MODEL_H
 #define SELFTESTS_RANDOM_MODEL_H
@@ -19,29 +19,32 @@ enum {
 	MODEL_EVENTS = 20,	/* of a worker */
 	MODEL_BOXES = 512,
 	MODEL_LOG = 2048,	/* lines of the diary */
-	MODEL_ALL = -1,		/* not of a worker: it concerns all */
+	MODEL_ALL = -1,		/* "worker" of a line that concerns all workers */
 };
 
-/* xorshift64*: the same numbers everywhere for the same seed. */
+/* xorshift64* generator: the same seed gives the same numbers on every machine. */
 struct rng {
 	uint64_t state;
 };
 
 void rng_seed(struct rng *r, uint64_t seed);
 uint64_t rng_next(struct rng *r);
-/* 0 to @n - 1 */
+/* Return a number from 0 to @n - 1. */
 unsigned int rng_below(struct rng *r, unsigned int n);
-/* true @percent times in a hundred */
+/* Return true in @percent of 100 calls. */
 bool rng_chance(struct rng *r, unsigned int percent);
 
 /**
  * struct model_box - a box of a package
- * @pmu, @box_type, @pkg: its PMU, type and package; @type: perf's number of the PMU
- * @hot: one of the boxes that are used most
- * @dead: its PCI function was unbound; until the next reload
- * @tainted: perf may be multiplexing here, so counts are between bounds; until no event
- * is enabled any more
- * @foreign: another program has written its counters; until the next reload
+ * @pmu: name of the PMU
+ * @box_type: box type, "cbox"
+ * @pkg: package
+ * @type: perf's type number of the PMU
+ * @hot: the workers use this box more than others
+ * @dead: the PCI function was unbound; until the next reload of the driver
+ * @tainted: perf may multiplex the events of this box, so the model knows bounds of the
+ *	counts only; until no event of the box is enabled
+ * @foreign: another program wrote the counters; until the next reload of the driver
  */
 struct model_box {
 	char pmu[PMU_NAME_MAX];
@@ -54,24 +57,25 @@ enum model_life { MODEL_FREE, MODEL_OPEN, MODEL_CLOSED };
 
 /**
  * struct model_event - an event that a worker holds
- * @life: MODEL_CLOSED: closed since the last quiet moment
- * @box: the box that counts it
+ * @life: MODEL_CLOSED: the worker closed the event after the last quiet moment
+ * @box: box that counts the event
  * @cat: event of the catalogue; NULL: a software event that leads a group
- * @shape, @config, @config1, @config2: its configuration
- * @cpu: CPU of its perf context
- * @leader: index of its group's leader among the worker's events, or -1
- * @period: of a sampling event, else 0
- * @enabled: by its user; @was_enabled: at some time since the last quiet moment
- * @dead: its CPU went offline and it did not migrate
- * @moved: it migrated from another CPU
- * @limited: perf disables it after some samples (refresh)
- * @sure: it has a counter whenever it is enabled
- * @lo, @hi: its count is between these; equal while everything is exact
- * @total: count since it was opened, while that is exact
+ * @shape, @config, @config1, @config2: configuration
+ * @cpu: CPU of the perf context
+ * @leader: index of the group's leader among the worker's events, or -1
+ * @period: sample period; 0: the event does not sample
+ * @enabled: the worker enabled the event
+ * @was_enabled: the event was enabled at some time since the last quiet moment
+ * @dead: the event's CPU went offline and the event did not migrate
+ * @moved: the event migrated from another CPU
+ * @limited: perf disables the event after some samples (refresh)
+ * @sure: the event has a counter whenever it is enabled
+ * @lo, @hi: lowest and highest possible count; equal while the count is exact
+ * @total: count since the event was opened, unless @loose
  * @since, @samples: @total and number of samples when @period was last set
- * @loose: @total is not exact any more
- * @remade: reset, or its period was changed, or it counted before it had a buffer for
- * its samples
+ * @loose: @total is not exact
+ * @remade: the event was reset, its period was changed, it counted before its buffer was
+ *	mapped, or it shares the counter of an equal event
  */
 struct model_event {
 	enum model_life life;
@@ -90,13 +94,13 @@ struct model_worker {
 	struct model_event event[MODEL_EVENTS];
 };
 
-/* A line of the diary; @worker may be MODEL_ALL. */
+/* A line of the diary: an operation of a worker, or of the machine (MODEL_ALL) */
 struct model_line {
 	int worker;
 	char text[160];
 };
 
-/* The whole model, in memory that the processes share. */
+/* The model, in memory that all processes of a run share */
 struct model {
 	struct model_box box[MODEL_BOXES];
 	unsigned int boxes;
@@ -105,51 +109,52 @@ struct model {
 	struct model_line diary[MODEL_LOG];
 	unsigned int lines;
 	uint64_t checks, exact_checks, operations, opened, samples;
-	int online[64];		/* by CPU; changes in quiet moments */
+	int online[64];		/* by CPU; in quiet moments only, except in chaos */
 	bool chaos, stop;
 };
 
-/* Find the boxes; may be called again after a reload. */
+/* List the boxes that the loaded driver has. Call it after each load of the driver. */
 void model_find_boxes(struct model *m);
-/* Choose some boxes that are used most. */
+/* Choose the hot boxes. */
 void model_heat(struct model *m, struct rng *r);
-/* Control bits of a shape; the PCU's occupancy events have separate ones */
+/* Return the control bits of a shape; inversion of the PCU's occupancy events is bit 30 */
 uint64_t model_shape_bits(const struct cat_event *e, struct shape s);
-/* The filters that are used here; all others are 0. */
+/* Return whether @e obeys the opcode filter, the only filter that the workers set. */
 bool model_obeys_opcode(const struct cat_event *e);
 
 /*
- * Return whether an idle box could count all of these at once, by trying every
- * assignment.
+ * Return whether an idle box can count the @n events of @set at once, by trying every
+ * assignment of events to counters.
  */
 bool model_fits(struct model_event *const *set, unsigned int n);
-/* Return whether it and its leader are enabled, and its CPU and box work. */
+/* Return whether @e and its leader are enabled, and the CPU and the box of @e work. */
 bool model_counts(const struct model_worker *w, const struct model_event *e);
 
 /*
- * Handle a quiet moment, in which no event is opened, closed, enabled or disabled.
- * Decide whether all events since the last one had counters.
+ * Call this at a quiet moment, when no worker opens, closes, enables or disables events.
+ * Decide for each box whether all events since the last quiet moment had counters.
  */
 void model_settle(struct model *m);
-/* Account for @cycles cycles from cycle @start on. */
+/* Add to all counts what the events count in @cycles cycles from cycle @start on. */
 void model_pass(struct model *m, uint64_t start, uint64_t cycles);
-/* Account for @n transactions of @e with opcode @opcode in @box. */
+/* Add @n transactions of event @e with opcode @opcode to the counts of @box. */
 void model_transactions(struct model *m, const struct model_box *box,
 			const struct cat_event *e, unsigned int opcode,
 			uint64_t n);
 /*
- * CPU @cpu went offline. Its events migrated to @heir, and are enabled then
- * (perf_pmu_migrate_context() does that), or ended if @heir is negative.
+ * Handle that CPU @cpu went offline. Its events migrated to CPU @heir, where
+ * perf_pmu_migrate_context() enables them, or ended if @heir is negative.
  */
 void model_cpu_left(struct model *m, int cpu, int heir);
+/* Handle that the PCI function of @box was unbound from the driver. */
 void model_box_gone(struct model *m, struct model_box *box);
 
-/* Write an operation of worker @worker, or of all (MODEL_ALL), to the diary. */
+/* Write an operation of worker @worker, or of the machine (MODEL_ALL), to the diary. */
 void model_note(struct model *m, int worker, const char *text, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * Print the last lines of the diary about a PMU and about all, in order; "": the last
- * lines about any.
+ * Print the last lines of the diary that name @pmu or concern all workers, oldest first.
+ * "" prints the last lines about every PMU.
  */
 void model_tell(const struct model *m, const char *pmu);
 

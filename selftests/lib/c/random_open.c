@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Open events and groups at random, also in ways that the kernel must refuse. */
+/*
+ * Operations of the random worker that open events and groups, including events that
+ * the kernel must refuse.
+ */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
@@ -10,6 +13,7 @@
 #include "random_ops.h"
 #include "sim.h"
 
+/* Fill in @attr for @e; a leader gets PERF_FORMAT_GROUP. */
 static void attr_of(struct perf_event_attr *attr, const struct model_event *e)
 {
 	*attr = (struct perf_event_attr){
@@ -18,7 +22,7 @@ static void attr_of(struct perf_event_attr *attr, const struct model_event *e)
 		.config2 = e->config2,
 		.sample_period = e->period,
 		.disabled = !e->enabled,
-		/* the events of a group have one clock, and samplers use this one */
+		/* all events of a group must have the clock of sampler_open_attr() */
 		.use_clockid = 1, .clockid = CLOCK_MONOTONIC,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 			       PERF_FORMAT_TOTAL_TIME_RUNNING |
@@ -33,8 +37,10 @@ static void attr_of(struct perf_event_attr *attr, const struct model_event *e)
 }
 
 /*
- * Start a sampler that has its buffer now. Its CPU may be offline by now:
- * perf starts events that it migrates, and samples without a buffer are lost.
+ * Enable a sampling event after its buffer was mapped. If the event's CPU went offline
+ * since the event was opened, perf enabled the event when it migrated the event to
+ * another CPU. A count that is not 0 shows this: mark the event, because samples from
+ * before the buffer was mapped are lost.
  */
 static void start_sampler(struct model_event *e)
 {
@@ -88,7 +94,7 @@ static void open_alone(struct model_event *e)
 	if (e->period && e->cat->free)
 		want = want ? want : -EINVAL;
 	err = open_event(e);
-	/* the CPU, or in chaos the box, may fail at this moment */
+	/* in chaos the CPU may go offline, or the box may die, during the call */
 	if (model->chaos && (err == -ENODEV || err == -EINVAL) && want != err)
 		return;
 	expect_eq(e, "open", -err, -want);
@@ -110,7 +116,7 @@ void op_open(void)
 	open_alone(e);
 }
 
-/* Open an equal event: it must share the counter of the first one. */
+/* Open an event that is equal to an open event, whose counter it must share. */
 void op_twin(void)
 {
 	struct model_event *e = free_event(), *first = any_event();
@@ -128,6 +134,7 @@ void op_twin(void)
 	open_alone(e);
 }
 
+/* Write the uncore events of the leader's group to @set; return their number. */
 static unsigned int members_of(const struct model_event *leader,
 			       struct model_event **set)
 {
@@ -142,7 +149,10 @@ static unsigned int members_of(const struct model_event *leader,
 	return n;
 }
 
-/* Add a member to a group; refused if the events could never count together. */
+/*
+ * Add a member to a group. The driver must refuse the member if an idle box could not
+ * count all events of the group at once.
+ */
 static void join(struct model_event *leader)
 {
 	struct model_event *set[MODEL_EVENTS + 1], *e = free_event();
@@ -161,12 +171,16 @@ static void join(struct model_event *leader)
 	else if (!model_fits(set, n))
 		want = -EINVAL;
 	err = open_event(e);
-	/* its leader may have migrated, or the CPU may be offline */
+	/* in chaos the leader may have migrated, or the CPU may be offline */
 	if (model->chaos && (err == -ENODEV || err == -EINVAL))
 		return;
 	expect_eq(e, "open in a group", -err, -want);
 }
 
+/*
+ * Open a group. Some leaders are a software event, which perf moves to the uncore's
+ * context; some leaders sample.
+ */
 void op_group(void)
 {
 	struct model_event *leader = free_event();
@@ -179,7 +193,7 @@ void op_group(void)
 	leader->cpu = perf_cpu(leader->box);
 	leader->enabled = rng_chance(&rng, 60);
 	if (rng_chance(&rng, 15))
-		leader->cat = NULL;	/* perf moves it to the uncore's context */
+		leader->cat = NULL;	/* a software event */
 	else if (rng_chance(&rng, 15))
 		choose_period(leader);
 	if (leader->cat)
@@ -191,7 +205,7 @@ void op_group(void)
 	pthread_rwlock_unlock(&crew->groups);
 }
 
-/* Add a member late, after the group has counted for a while. */
+/* Add a member to a group that has counted for a while. */
 void op_join(void)
 {
 	struct model_event *leader = any_event();
@@ -199,10 +213,11 @@ void op_join(void)
 	if (!leader || leader->leader >= 0 || leader->dead)
 		return;
 	/*
-	 * A bug of perf (6.1 at least): a software event was moved to the uncore's
-	 * context for its group, left the group and then migrated with its CPU. perf
-	 * takes it for one that must still be moved, and locks that context's mutex
-	 * twice.
+	 * Do not add a member to a software event, because of a bug of perf (6.1 at
+	 * least). perf moves the software event to the uncore's context for its group.
+	 * If the software event then leaves the group and migrates because its CPU goes
+	 * offline, perf takes it for an event that it must still move, and locks the
+	 * mutex of the uncore's context twice.
 	 */
 	if (!leader->cat)
 		return;
@@ -212,9 +227,9 @@ void op_join(void)
 }
 
 /*
- * In chaos: groups of several PMUs, for a moment. An event of software may join an event
- * of the uncore. Whether the events of two boxes may form a group is the kernel's to
- * decide.
+ * Add a software event or an event of any box to a group, and close it again (in chaos
+ * only). The kernel decides whether events of two boxes may form a group, so accept both
+ * success and failure. Afterwards a read of the leader must succeed.
  */
 void op_mixed(void)
 {
@@ -246,7 +261,11 @@ void op_mixed(void)
 	close(fd);
 }
 
-/* Open an event that must be refused, and that must not change anything. */
+/*
+ * Open an event that the kernel must refuse: with a config bit outside of the format,
+ * with config2 in a box other than QPI, with precise_ip, or for a task instead of a CPU.
+ * The open events must count as before.
+ */
 void op_nonsense(void)
 {
 	struct model_event e;
@@ -255,7 +274,7 @@ void op_nonsense(void)
 
 	choose(&e, any_box());
 	e.cpu = perf_cpu(e.box);
-	/* no CPU of the package is online: refused for that reason */
+	/* without an online CPU of the package the kernel refuses any event */
 	if (e.cpu < 0)
 		return;
 	attr_of(&attr, &e);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Operations of a random worker, a file for each subject. */
+/*
+ * Operations (op_*) of the random worker, and the functions that they share. Each
+ * operation chooses an event or a box at random.
+ */
 #ifndef SELFTESTS_RANDOM_OPS_H
 #define SELFTESTS_RANDOM_OPS_H
 

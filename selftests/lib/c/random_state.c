@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* State of a random worker's process. */
+/* State of the random worker's process, and its comparisons. */
 #include <inttypes.h>
 
 #include "random_state.h"

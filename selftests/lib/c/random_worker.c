@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * A process that uses the PMUs at random.
- */
+/* Main loop of the random worker: run operations at random, in their weights. */
 #include <unistd.h>
 
 #include "random_ops.h"
@@ -18,13 +16,14 @@ static const struct {
 	{ op_mixed, 4 },
 };
 
+/* Run an operation, chosen at random by its weight. */
 static void operate(void)
 {
-	unsigned int all = 0, pick;
+	unsigned int weights = 0, pick;
 
 	for (unsigned int i = 0; i < COUNT(operations); i++)
-		all += operations[i].weight;
-	pick = rng_below(&rng, all);
+		weights += operations[i].weight;
+	pick = rng_below(&rng, weights);
 	for (unsigned int i = 0; i < COUNT(operations); i++) {
 		if (pick < operations[i].weight) {
 			operations[i].run();

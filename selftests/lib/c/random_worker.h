@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process that uses the PMUs at random and compares counts with the model. random_use
- * starts several of them and sends commands.
+ * The random worker: a process that opens, reads, controls and closes events at random
+ * and compares their counts with the model. driver/random_use.c starts several workers
+ * and sends commands to them.
  */
 #ifndef SELFTESTS_RANDOM_WORKER_H
 #define SELFTESTS_RANDOM_WORKER_H
@@ -12,17 +13,17 @@
 
 /* Commands to the worker, which answers each with the same letter */
 enum {
-	WORKER_WORK = 'w',	/* some operations, at one moment of the clock */
-	WORKER_CHAOS = 'x',	/* operations until model.stop is set */
-	WORKER_CLOSE = 'c',	/* check and close everything */
+	WORKER_WORK = 'w',	/* run some operations while the clock is stopped */
+	WORKER_CHAOS = 'x',	/* run operations until model.stop is set */
+	WORKER_CLOSE = 'c',	/* check and close all events */
 };
 
 /**
- * struct crew - shared memory of all processes of a run
+ * struct crew - memory that all processes of a run share
  * @model: all events, and their expected counts
- * @groups: held for reading while a group is opened, for writing while a CPU goes
- * offline: perf_group_detach() of 6.1 has a BUG for both at once
- * @operations: the most that WORKER_WORK does
+ * @groups: held for reading while a group is opened, and for writing while a CPU goes
+ *	offline: perf_group_detach() of 6.1 has a BUG if both happen at once
+ * @operations: the most operations that WORKER_WORK runs
  */
 struct crew {
 	struct model model;
@@ -30,7 +31,10 @@ struct crew {
 	unsigned int operations;
 };
 
-/* Main loop of the worker: read commands from @in, answer to @out, end with @in. */
+/*
+ * Main loop of the worker: read commands from @in, answer to @out, and return at the
+ * end of @in. @seed and @number determine the operations.
+ */
 void worker_run(struct crew *crew, unsigned int number, uint64_t seed, int in,
 		int out);
 
