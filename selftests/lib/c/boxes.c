@@ -14,12 +14,13 @@ enum { PERIOD = 7, MAX_OPEN = 64 };
 
 const unsigned int package_boxes[BOX_TYPES] = { 1, 18, 4, 2, 8, 2, 1, 3, 1, 3 };
 
-/* The PMUs in turn; false after the last one. */
+/* Iterator over all PMUs */
 struct walk {
 	unsigned int type, index;
 	char pmu[PMU_NAME_MAX];
 };
 
+/* Write the name of the next PMU to @w->pmu. Return false after the last PMU. */
 static bool next_pmu(struct walk *w)
 {
 	for (; w->type < BOX_TYPES; w->type++, w->index = 0)
@@ -50,7 +51,10 @@ unsigned int boxes_there(int pkg)
 	return n;
 }
 
-/* One event of each box of the package, at most MAX_OPEN. */
+/*
+ * Open the event that @event chooses for the box type, in each box of package @pkg, at
+ * most MAX_OPEN events. Return the number of descriptors in @fd.
+ */
 static unsigned int open_each(int pkg, const struct cat_event *(*event)(const char *type),
 			      int *fd)
 {
@@ -77,6 +81,7 @@ static uint64_t share(int pkg, unsigned int n)
 	return 1000 * (pkg + 1) + n;
 }
 
+/* Send share() transactions to each box of package @pkg. */
 static void send_each(int pkg)
 {
 	struct walk w = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All boxes of a machine: their number, whether each counts exactly its cycles and
- * transactions, and whether it samples exactly. With the manual clock.
+ * Checks of all boxes of a machine on the manual clock: their number, and whether each
+ * box counts its cycles and transactions exactly and takes the right number of samples.
  */
 #ifndef SELFTESTS_BOXES_H
 #define SELFTESTS_BOXES_H
@@ -11,24 +11,26 @@
 
 #include "perf.h"
 
-/* Boxes of a package that has all box types, in the order of box_types; 43 together */
+/* Number of boxes of each type in a full package, in the order of box_types; 43 together */
 enum { PACKAGE_BOXES = 43 };
 extern const unsigned int package_boxes[BOX_TYPES];
 
-/* Number of PMUs, and number of PMUs with a CPU of package @pkg */
+/* Number of PMUs */
 unsigned int pmus_there(void);
+/* Number of PMUs whose cpumask has a CPU of package @pkg, so of boxes in the package */
 unsigned int boxes_there(int pkg);
 
 /*
- * Let @cycles cycles pass, and send another number of transactions to each box of
- * package @pkg. Return the number of boxes with exact counts; comments name the others.
+ * Let @cycles cycles pass, and send a different number of transactions to each box of
+ * package @pkg. Return the number of boxes whose counts of cycles and transactions are
+ * exact. Print a comment for each wrong count.
  */
 unsigned int boxes_that_count(int pkg, uint64_t cycles);
 
 /*
- * Let the first box of a type overflow @overflows times. Return whether each overflow
- * gives a sample. Counts during the timer's rearming of a polled counter are lost, so
- * the next overflow follows after the last one was handled.
+ * Let a counter of the first box of @type overflow @overflows times. Return whether each
+ * overflow gave a sample. A polled counter loses counts while the timer rearms the
+ * counter, so wait for the sample of each overflow before the next overflow.
  */
 bool samples_exactly(const char *type, int pkg, unsigned int overflows);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * BPF programs of the tests. Each is a handful of instructions, written here so that
- * the tests need no BPF compiler.
+ * BPF programs of the tests. Each program is a short array of instructions, so that the
+ * tests need no BPF compiler.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 #include "bpf_read.h"
 #include "tap.h"
 
+/* Call bpf(2). Return its result, a descriptor or 0, or -errno. */
 static int bpf(int command, union bpf_attr *attr, unsigned int size)
 {
 	int fd = syscall(SYS_bpf, command, attr, size);
@@ -20,7 +21,7 @@ static int bpf(int command, union bpf_attr *attr, unsigned int size)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A map from CPUs to events. */
+/* Create a map from CPUs to events. */
 static int make_map(unsigned int cpus)
 {
 	union bpf_attr create = {
@@ -42,8 +43,8 @@ static int map_event(int map, uint32_t cpu, int event_fd)
 }
 
 /*
- * For raw tracepoints, or for the function of the kernel with this number in its BTF.
- * Returns a descriptor or -errno.
+ * Load a program for the kernel function with number @function in the kernel's BTF, or
+ * for raw tracepoints if @function is 0. Return a descriptor or -errno.
  */
 static int load(uint32_t function, const struct bpf_insn *program, unsigned int n)
 {
@@ -60,6 +61,10 @@ static int load(uint32_t function, const struct bpf_insn *program, unsigned int 
 	return bpf(BPF_PROG_LOAD, &load, sizeof(load));
 }
 
+/*
+ * Load a program that reads the event of its CPU in @map. At a raw tracepoint it returns
+ * the error, or the lower 31 bits of the count; at a function it returns 0.
+ */
 static int make_program(uint32_t function, int map)
 {
 	const struct bpf_insn program[] = {
@@ -76,7 +81,7 @@ static int make_program(uint32_t function, int map)
 		  .imm = sizeof(struct bpf_perf_event_value) },
 		{ .code = BPF_JMP | BPF_CALL,
 		  .imm = BPF_FUNC_perf_event_read_value },
-		/* the result is an error, or else the counter's low bits; at a function 0 */
+		/* skip to the exit, at a function to the AND with 0, if r0 is an error */
 		{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = 0,
 		  .off = function ? 1 : 2 },
 		{ .code = BPF_LDX | BPF_DW | BPF_MEM, .dst_reg = 0,
@@ -108,7 +113,7 @@ int bpf_event_read(int fd, int cpu, uint32_t *value)
 	run.test.cpu = cpu;
 	err = bpf(BPF_PROG_TEST_RUN, &run, sizeof(run));
 	close(program);
-	/* not before: the entry is removed with the map's last descriptor */
+	/* closing the map's last descriptor removes the event from the map */
 	close(map);
 	if (err < 0)
 		return -ENOSYS;
@@ -119,7 +124,7 @@ int bpf_event_read(int fd, int cpu, uint32_t *value)
 	return 0;
 }
 
-/* Make the kernel count the runs of programs. */
+/* Make the kernel count the runs of BPF programs ("1") or not ("0"). */
 static void count_runs(const char *on)
 {
 	int fd = open("/proc/sys/kernel/bpf_stats_enabled", O_WRONLY | O_CLOEXEC);
@@ -132,8 +137,8 @@ static void count_runs(const char *on)
 }
 
 /*
- * Attach a program to a tracepoint, or to its function of the kernel without one. Return
- * a descriptor or -errno.
+ * Attach a program to @tracepoint or, if @tracepoint is NULL, to the kernel function for
+ * which it was loaded. Return a descriptor or -errno.
  */
 static int attach(int program, const char *tracepoint)
 {
@@ -156,7 +161,7 @@ static int get_info(int program, struct bpf_prog_info *info)
 	return bpf(BPF_OBJ_GET_INFO_BY_FD, &get, sizeof(get));
 }
 
-/* Return the number of runs of the program. */
+/* Close a program and its attachment. Return the number of the program's runs. */
 static uint64_t detach(int program, int link)
 {
 	struct bpf_prog_info info = { 0 };
@@ -171,7 +176,10 @@ static uint64_t detach(int program, int link)
 	return info.run_cnt;
 }
 
-/* Load a program that reads the event of its CPU. Return 0 or -errno. */
+/*
+ * Create a map with the events @fd of CPUs 0 to @cpus - 1, and load a program that reads
+ * the event of its CPU. Return 0 or -errno.
+ */
 static int load_reader(uint32_t function, const int *fd, unsigned int cpus, int *map,
 		       int *program)
 {
@@ -213,6 +221,7 @@ uint64_t bpf_reader_detach(struct bpf_reader *r)
 	return runs;
 }
 
+/* Create the hash map of struct bpf_bucket. */
 static int make_hash(void)
 {
 	union bpf_attr create = {
@@ -223,11 +232,14 @@ static int make_hash(void)
 	return bpf(BPF_MAP_CREATE, &create, sizeof(create));
 }
 
-/* A program that adds an element and deletes it, and locks its bucket for that. */
+/*
+ * Load a program that adds an element to the hash map and deletes it. The kernel locks
+ * the element's bucket for both.
+ */
 static int make_update(int hash)
 {
 	const struct bpf_insn program[] = {
-		/* r1 = map; r2 = key of 0; r3 = value, the same; r4 = any */
+		/* r1 = map; r2 = address of a 0, the key; r3 = r2, the value; r4 = BPF_ANY */
 		{ .code = BPF_ST | BPF_DW | BPF_MEM, .dst_reg = 10, .off = -8 },
 		{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = 1,
 		  .src_reg = BPF_PSEUDO_MAP_FD, .imm = hash },
@@ -283,6 +295,7 @@ uint64_t bpf_bucket_detach(struct bpf_bucket *b)
 	return runs;
 }
 
+/* Load a program that runs a loop of @rounds rounds if it runs on @cpu. */
 static int make_delay(int cpu, unsigned int rounds)
 {
 	const struct bpf_insn program[] = {
@@ -311,7 +324,7 @@ int bpf_delay_attach(struct bpf_delay *d, const char *tracepoint, int cpu,
 
 	*d = (struct bpf_delay){ .program = make_delay(cpu, rounds), .link = -1 };
 	err = d->program < 0 ? d->program : get_info(d->program, &info);
-	/* not compiled, or addresses are hidden */
+	/* the kernel did not compile the program, or hides addresses from the caller */
 	if (!err && (!d->start || !info.jited_prog_len))
 		err = -EOPNOTSUPP;
 	if (!err) {

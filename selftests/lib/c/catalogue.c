@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The event catalogue for tests, and expected counts. */
+/* Read the event catalogue; compute expected counts. */
 #include <errno.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -16,7 +16,10 @@ enum { FIELDS = 11, MAX_EVENTS = 4096 };
 static struct cat_event *events;
 static size_t n_events;
 
-/* A row: box name perfstring config config1 config2 ctrs max_inc rule period values */
+/*
+ * Parse a row of the table. Its fields are: box name perfstring config config1 config2
+ * ctrs max_inc rule period values. Return false if the row is malformed.
+ */
 static bool parse(char *line, struct cat_event *e)
 {
 	char *field[FIELDS], *value, *save;
@@ -55,29 +58,29 @@ static bool parse(char *line, struct cat_event *e)
 }
 
 /*
- * Path of the table: beside the program, where it is installed; beside its folder,
- * where it was built; or the build folder of the modules
+ * Find the table: beside an installed program, beside the folder of a program that was
+ * built here, or in the build folder of the modules.
  */
 static void find_table(char *path, size_t size)
 {
 	const char *build = getenv("UNCORE_BUILD");
-	char program[256], of[16] = "";
+	char program[256], suffix[16] = "";
 	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
 	if (strcmp(generation()->name, "hswep"))
-		snprintf(of, sizeof(of), "-%s", generation()->name);
+		snprintf(suffix, sizeof(suffix), "-%s", generation()->name);
 	if (n > 0) {
 		program[n] = '\0';
 		dirname(program);
-		snprintf(path, size, "%s/catalogue%s.tsv", program, of);
+		snprintf(path, size, "%s/catalogue%s.tsv", program, suffix);
 		if (!access(path, R_OK))
 			return;
-		snprintf(path, size, "%s/../catalogue%s.tsv", program, of);
+		snprintf(path, size, "%s/../catalogue%s.tsv", program, suffix);
 		if (!access(path, R_OK))
 			return;
 	}
 	snprintf(path, size, "%s%scatalogue%s.tsv", build ? build : "build",
-		 build ? "/../" : "/", of);
+		 build ? "/../" : "/", suffix);
 }
 
 static void read_table(void)
@@ -159,7 +162,8 @@ bool cat_has_waves(const char *box)
 }
 
 /*
- * Return whether cycle @t passes the threshold comparison; without one: any increment.
+ * Return whether the event's value in cycle @t passes the threshold comparison or, without
+ * a threshold, is not 0.
  */
 static bool asserted(const struct cat_event *e, struct shape s, uint64_t t)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Properties of generations for tests; the machine's generation is that of the
- * processor's model.
+ * Table of the generations that the tests know. The family and the model of the processor
+ * choose the row.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static const char *const frontside[BOX_TYPES] = {
 
 #define UNCORE(model)	.types = uncore, .cpu_family = 6, .cpu_model = (model)
 
-/* Eight counters from one MSR on, without interrupts, thresholds and edges. */
+/* Eight counters in consecutive MSRs, without interrupts, thresholds and edges */
 #define FRONTSIDE(family, model)				\
 	.types = frontside, .cpu_family = (family), .cpu_model = (model), \
 	.cboxes = 1, .cbox_msr = 0x107cc, .cbox_stride = 8, .cbox_ctr = 4, \
@@ -47,7 +47,7 @@ static const struct generation generations[] = {
 	{ "ivbep", UNCORE(62), .cboxes = 15, .devices = 0x0e00,
 	  .has = 2, .imcs = 8, SANDY_BRIDGE, .states = 0x3f, .nids = 0xffff,
 	  .links_of = { 0x32, 0x10 }, .polled = { "irp" },
-	  /* it supports two R3QPI, and faults with a third (6.1) */
+	  /* intel_uncore (6.1) supports two R3QPI boxes, and faults with a third */
 	  .in_tree_sim = "qpi_ports=2",
 	  .lacks = { "inv", "imc+inv", "ubox/filter_tid", "ubox/filter_cid",
 		     "qpi/match_tx", "sbox/event" } },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Preparation of programs that use the kernel's harness, before their first test. */
+/* Prepare a program of harness.h before its first test. */
 #include "catalogue.h"
 #include "machine.h"
 #include "sampler.h"

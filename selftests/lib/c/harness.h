@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's kselftest_harness.h on the machine under test. Each test is a separate
- * process, whose fixture loads the modules again. Include it once a program.
+ * The kernel's kselftest_harness.h, and fixtures for the machine under test. Each test is
+ * a separate process, whose fixture loads the modules again. A program includes this
+ * header once.
  */
 #ifndef SELFTESTS_HARNESS_H
 #define SELFTESTS_HARNESS_H
@@ -14,8 +15,8 @@
 #include "tap.h"
 
 /*
- * Seconds for each test: as many as "make soak" allows for a VM. The runner limits the
- * time of a test, because it knows the kernel and the host.
+ * Time limit of a test in seconds: as long as "make soak" allows for a VM. The runner
+ * sets the real limit, because it knows the kernel and the host.
  */
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT	1000000
@@ -25,7 +26,10 @@ static void __attribute__((constructor)) harness_prepare_first(void)
 	harness_prepare();
 }
 
-/* For a teardown: whatever the test did, no register is left changed by the driver. */
+/*
+ * For a teardown: unload the driver, and expect all registers to have their reset values
+ * and the log to have no fault, whatever the test did.
+ */
 static inline void expect_nothing_left(struct __test_metadata *_metadata)
 {
 	EXPECT_EQ(0, -driver_unload());
@@ -36,28 +40,31 @@ static inline void expect_nothing_left(struct __test_metadata *_metadata)
 	EXPECT_TRUE(log_clean());
 }
 
-/* For a teardown of tests that share the modules: no warning, no undefined write. */
+/*
+ * For a teardown of tests that share the loaded modules: expect no fault in the log and
+ * no undefined write.
+ */
 static inline void expect_no_complaint(struct __test_metadata *_metadata)
 {
 	EXPECT_EQ(0, sim_stat("undefined"));
 	EXPECT_TRUE(log_clean());
 }
 
-/* A fixture whose variants are all that its tests need */
+/* A fixture without data, setup and teardown, for tests that need its variants only */
 #define PLAIN_FIXTURE(fixture)						\
 	FIXTURE(fixture) {};						\
 	FIXTURE_SETUP(fixture) { }					\
 	FIXTURE_TEARDOWN(fixture) { }					\
 	struct harness_needs_a_semicolon
 
-/* A fixture without data whose setup and teardown are a statement each */
+/* A fixture without data whose setup and teardown are one statement each */
 #define FIXTURE_OF(fixture, setup, teardown)				\
 	FIXTURE(fixture) {};						\
 	FIXTURE_SETUP(fixture) { setup; }				\
 	FIXTURE_TEARDOWN(fixture) { teardown; }				\
 	struct harness_needs_a_semicolon
 
-/* For a fixture without a setup: no test of it makes an undefined write. */
+/* Setup and teardown of a fixture whose tests must not make undefined writes */
 #define NO_UNDEFINED_WRITES(fixture)					\
 	FIXTURE_SETUP(fixture) { }					\
 	FIXTURE_TEARDOWN(fixture)					\
@@ -66,7 +73,7 @@ static inline void expect_no_complaint(struct __test_metadata *_metadata)
 	}								\
 	struct harness_needs_a_semicolon
 
-/* main() of a program with arguments: @prepare gets them, and the harness none. */
+/* main() of a program with arguments: @prepare gets the arguments, the harness does not. */
 #define HARNESS_MAIN_AFTER(prepare)					\
 	int main(int argc, char **argv)					\
 	{								\
@@ -83,11 +90,11 @@ static inline void expect_no_complaint(struct __test_metadata *_metadata)
 	}								\
 	struct harness_needs_a_semicolon
 
-/* A variant named after a box type, for a fixture whose only parameter is .type */
+/* A variant with the name of a box type, for a fixture whose only parameter is .type */
 #define VARIANT_OF_TYPE(fixture, name)					\
 	FIXTURE_VARIANT_ADD(fixture, name) { .type = #name }
 
-/* One for each box type of an E5, or of all generations */
+/* A variant for each box type of an E5, and for each box type of all generations */
 #define VARIANTS_OF_E5_TYPES(fixture)					\
 	VARIANT_OF_TYPE(fixture, ubox);					\
 	VARIANT_OF_TYPE(fixture, cbox);					\

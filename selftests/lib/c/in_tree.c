@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Load and unload the in-tree driver. */
+/* Load and unload the in-tree driver, and count its events. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ void driver_none(void)
 		tap_bail("driver does not unload: %s", strerror(-err));
 }
 
-/* The simulator is unloaded after this, by the process that loaded it. */
+/* Unload both drivers at exit, before machine.c's handler of exit unloads the simulator. */
 static void leave(void)
 {
 	int err = unload();
@@ -53,7 +53,7 @@ static int load_in_tree(void)
 	bool was_manual;
 	int status;
 
-	/* it writes registers unconditionally */
+	/* intel_uncore writes registers unconditionally, also in undefined ways */
 	machine_allow_undefined();
 	sim_clock_run(&was_manual);
 	status = system("modprobe " IN_TREE_NAME);
@@ -94,7 +94,7 @@ const char *driver_pmu(enum driver driver, const char *box)
 {
 	static char name[PMU_NAME_MAX];
 
-	/* it treats both IRPs as one box, whose first counters are those of IRP 0 */
+	/* intel_uncore has one PMU for both IRPs; its first counters are those of IRP 0 */
 	if (driver == IN_TREE && !strcmp(box, "irp_0"))
 		box = "irp";
 	snprintf(name, sizeof(name), "%s_%s",
@@ -121,7 +121,10 @@ int64_t driver_count(enum driver driver, const char *box, const char *event,
 
 enum { CTL_EV_SEL = 0xff, CTL_EN = 1 << 22 };
 
-/* Addresses of the control registers of these boxes; SBos are the ones in MSRs */
+/*
+ * First control register of each box that needs two writes: an MSR of an SBo, an offset
+ * in the configuration space of PCI function @device of the other boxes
+ */
 static const struct twice_box {
 	const char *box;
 	uint32_t first;

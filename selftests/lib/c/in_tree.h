@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The in-tree driver, intel_uncore, for tests that compare this project's driver with
- * it. Both run on the same simulated hardware, one after the other.
+ * Tests that compare xeon_uncore with the in-tree driver, intel_uncore: load one driver
+ * after the other on the same simulated hardware, and count the same events.
  */
 #ifndef SELFTESTS_IN_TREE_H
 #define SELFTESTS_IN_TREE_H
@@ -18,30 +18,33 @@ extern const char *const driver_names[DRIVERS];
 bool in_tree_exists(void);
 
 /*
- * A machine after reset with that driver: unload any driver, load the simulator again
- * and then @driver. End the program if a module does not load.
+ * Set up a machine after reset with @driver: unload both drivers, load the simulator
+ * again and then @driver. Bail out if a module does not load.
  */
 void driver_setup(enum driver driver, const char *sim_params);
-/* Change the driver only; the simulated hardware is not reset. */
+/* Unload both drivers and load @driver, without a reset of the simulated hardware. */
 void driver_change(enum driver driver);
-/* Unload the loaded driver; also done at exit. */
+/* Unload both drivers; this is also done at exit. */
 void driver_none(void);
 
-/* PMU of box "cbox_0" under @driver, in a static buffer: "uncore_cbox_0". */
+/*
+ * Name of the PMU of a box, "cbox_0", under @driver, "uncore_cbox_0". The name is in a
+ * static buffer.
+ */
 const char *driver_pmu(enum driver driver, const char *box);
 
 /*
- * Return the count of @event of a box in package 0 over lines of traffic, each without
- * "pkg=", or -errno of open.
+ * Count @event in a box of package 0 while the traffic of @lines is sent. Each line lacks
+ * "pkg=", and NULL ends @lines. Return the count, or -errno if the event does not open.
  */
 int64_t driver_count(enum driver driver, const char *box, const char *event,
 		     const char *const *lines);
 
 /*
- * Write the control registers of a box's enabled counters twice in a row, without the
- * driver: SBo, R2PCIe and R3QPI need it (§2.4.2.2, §2.10.2.2, §2.11.2.2), and
- * intel_uncore does not do it. @event_select is the event select to write. Return false
- * if it fails.
+ * Write the control registers of a box's enabled counters twice in a row with event
+ * select @event_select, not through the driver. SBo, R2PCIe and R3QPI need the second
+ * write (§2.4.2.2, §2.10.2.2, §2.11.2.2), which intel_uncore does not do. Return false
+ * if a write fails.
  */
 bool in_tree_write_twice(const char *box, int pkg, unsigned int event_select);
 

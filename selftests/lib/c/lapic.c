@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * LVTPC of each CPU, and the kernel's count of NMIs.
- */
+/* LVTPC of each CPU, and the kernel's count of NMIs. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,7 +28,7 @@ uint32_t get_lvtpc(int cpu)
 	return *lvtpc;
 }
 
-/* Read a column of a line in /proc/interrupts. */
+/* Read the column of @cpu in the line "NMI:" of /proc/interrupts. */
 uint64_t nmis(int cpu)
 {
 	FILE *f = fopen("/proc/interrupts", "re");

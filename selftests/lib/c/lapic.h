@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The local APIC's entry for performance counters (LVTPC) of each CPU, and the
- * kernel's count of NMIs. It needs a kernel that lets /dev/mem map the local APIC
- * (iomem=relaxed).
+ * LVTPC, the local APIC's entry for performance counters, of each CPU, and the kernel's
+ * count of NMIs. LVTPC is accessed through /dev/mem, which a kernel allows with
+ * iomem=relaxed.
  */
 #ifndef SELFTESTS_LAPIC_H
 #define SELFTESTS_LAPIC_H
@@ -13,10 +13,16 @@
 #define LVT_NMI		0x00400
 #define LVT_MASKED	0x10000
 
-/* Map the page, once for a program and its children; skip the program if that fails. */
+/*
+ * Map the page of the local APIC. Once is enough for a program and its child processes.
+ * Skip the program if the page cannot be mapped.
+ */
 void lapic_map(void);
 
-/* Both move the caller to @cpu: each CPU has its local APIC at the same address. */
+/*
+ * Write and read LVTPC of @cpu. Both functions pin the caller to @cpu, because the local
+ * APICs of all CPUs have the same address.
+ */
 void set_lvtpc(int cpu, uint32_t value);
 uint32_t get_lvtpc(int cpu);
 

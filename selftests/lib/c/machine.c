@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Load and unload the modules of this build; read the kernel's log. */
+/*
+ * Load and unload the modules of this build; take CPUs offline and online; read the
+ * kernel's log.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -28,13 +31,13 @@
 
 enum { UNLOAD_TRIES = 250, MAX_PARAMS = 512 };
 
-/* Current state, for all processes of the program */
+/* State of the modules, in memory that all processes of the program share */
 static struct {
-	bool ours;			/* loaded by one of them */
-	char params[2 * MAX_PARAMS];	/* by machine_setup_once(), or "" */
+	bool ours;			/* the program loaded the simulator */
+	char params[2 * MAX_PARAMS];	/* parameters of machine_setup_once(), or "" */
 } *loaded;
 
-/* Path of a module that modules_install has installed, found like modprobe does */
+/* Find module @file in modules.dep, like modprobe; write its path to @path. */
 static bool installed_path(char *path, size_t size, const char *release,
 			   const char *file)
 {
@@ -62,6 +65,7 @@ static bool installed_path(char *path, size_t size, const char *release,
 	return found;
 }
 
+/* Write the path of module @file, such as "sim/xeon_uncore_sim.ko", to @path. */
 static void module_path(char *path, size_t size, const char *file)
 {
 	const char *build = getenv("UNCORE_BUILD");
@@ -79,7 +83,7 @@ static void module_path(char *path, size_t size, const char *file)
 		snprintf(path, size, "build/%s/kmod/%s", u.release, file);
 }
 
-/* A descriptor or -errno. */
+/* Open a module's file; return a descriptor or -errno. */
 static int open_module(const char *file)
 {
 	char path[512];
@@ -142,20 +146,20 @@ int driver_load(const char *params)
 int driver_load_from(int fd, const char *params)
 {
 	bool was_manual;
-	char all[256];
+	char with_events[256];
 	int err;
 
 	if (!params || !strstr(params, "events=")) {
-		snprintf(all, sizeof(all), "%s events=all",
+		snprintf(with_events, sizeof(with_events), "%s events=all",
 			 params ? params : "");
-		params = all;
+		params = with_events;
 	}
 	sim_clock_run(&was_manual);
 	err = load_from(fd, params);
 	sim_clock_return(was_manual);
 	/*
-	 * A freeze costs no counts on the manual clock. With a budget the number of
-	 * samples would depend on the host's speed.
+	 * On the manual clock a freeze loses no counts. With a freeze budget the number
+	 * of samples would depend on the speed of the host.
 	 */
 	if (!err && was_manual && !strstr(params, "freeze_budget="))
 		err = driver_freeze_budget(1000);
@@ -210,6 +214,7 @@ int sim_unload(void)
 	return unload(SIM);
 }
 
+/* Undefined writes do not fail the program; undefined writes have failed the program. */
 static bool undefined_allowed, undefined_seen;
 
 void machine_allow_undefined(void)
@@ -217,7 +222,7 @@ void machine_allow_undefined(void)
 	undefined_allowed = true;
 }
 
-/* The driver is unloaded: report undefined writes. */
+/* Report the undefined writes of the driver, which has just been unloaded. */
 static void judge_writes(void)
 {
 	uint64_t n = sim_present() ? sim_stat("undefined") : 0;
@@ -245,7 +250,7 @@ bool machine_leave(void)
 
 static void leave_at_exit(void)
 {
-	/* the results have been printed, but the exit status can still fail */
+	/* the results have been printed already; fail the exit status */
 	if (!machine_leave() && undefined_seen) {
 		fflush(stdout);
 		_exit(EXIT_FAILURE);
@@ -279,7 +284,7 @@ void machine_setup_sim(const char *sim_params, ...)
 	int err, n;
 
 	machine_require();
-	/* Fails if it is mounted already, which is fine. */
+	/* mount() fails if debugfs is mounted already, which is fine */
 	mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
 	err = driver_unload();
 	if (!err && loaded->ours)
@@ -392,7 +397,7 @@ bool cpu_can_leave(int cpu)
 	return access(path, W_OK) == 0;
 }
 
-/* The log since the mark: the text that read() has returned so far */
+/* Records that read() has returned from /dev/kmsg since log_mark() */
 static int log_fd = -1;
 static char log_text[1 << 18];
 static size_t log_used;
@@ -406,7 +411,10 @@ void log_mark(void)
 	log_used = 0;
 }
 
-/* One read() is one record; EPIPE says that old ones were overwritten. */
+/*
+ * Append new records of the kernel log to log_text. Each read() returns one record, or
+ * EPIPE if the kernel overwrote records that were not yet read.
+ */
 static void log_fill(void)
 {
 	char record[8192];
@@ -426,6 +434,7 @@ static void log_fill(void)
 	log_text[log_used] = '\0';
 }
 
+/* Count the log's lines that contain @text; print them if @show. */
 static int log_scan(const char *text, bool show)
 {
 	int count = 0;

@@ -17,6 +17,7 @@
 #define DEVICES	"/sys/bus/event_source/devices"
 #define CPUS	"/sys/devices/system/cpu"
 
+/* Read a file without the white space at its end. Return 0 or -errno. */
 static int read_text(const char *path, char *text, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -137,7 +138,10 @@ int pmu_other_cpu(const char *pmu, int pkg)
 	return -1;
 }
 
-/* Store @value in the bits of a format string such as "config:0-7,21". */
+/*
+ * Store @value in the bits of @attr that a format string such as "config:0-7,21" lists,
+ * lowest bit first. Return 0, -ENOENT (bad format) or -ERANGE (too few bits).
+ */
 static int place(struct perf_event_attr *attr, const char *format,
 		 uint64_t value)
 {
@@ -170,6 +174,7 @@ static int place(struct perf_event_attr *attr, const char *format,
 	return value ? -ERANGE : 0;
 }
 
+/* Add the terms of an event string to @attr; an event name stands for its own string. */
 static int apply(struct perf_event_attr *attr, const char *pmu,
 		 const char *event)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A sampling event with its ring buffer, and the driver's statistics. */
+/*
+ * A sampling event with its ring buffer, events and traffic for sampling tests, and the
+ * driver's statistics.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -25,12 +28,12 @@
 #define CPU_PERCENT	"/proc/sys/kernel/perf_cpu_time_max_percent"
 
 enum {
-	RING_BYTES = 1 << 21,	/* a power of two; some 40,000 samples */
+	RING_BYTES = 1 << 21,	/* a power of two; about 40,000 samples */
 	WAIT_MS = 5000,
-	SET_MS = 10000,		/* longer than used up freeze budget takes to return */
-	SETTLE_MS = 60,		/* longer than the driver checks for lost PMIs */
+	SET_MS = 10000,		/* longer than an exhausted freeze budget takes to recover */
+	SETTLE_MS = 60,		/* longer than the driver's check for lost PMIs takes */
 	MAX_CALLS = 32,
-	MAX_CONTEXTS = 4,	/* marks in the chain: kernel, user */
+	MAX_CONTEXTS = 4,	/* PERF_CONTEXT_KERNEL and PERF_CONTEXT_USER in a chain */
 	REGISTERS = 3,
 };
 
@@ -132,7 +135,7 @@ void sampler_close(struct sampler *s)
 	s->fd = -EBADF;
 }
 
-/* Fields of SAMPLER_TYPE, in the order of the ABI */
+/* A record of the ring buffer; fields of SAMPLER_TYPE in the order of perf's ABI */
 struct record {
 	struct perf_event_header header;
 	union {
@@ -143,8 +146,8 @@ struct record {
 			uint32_t cpu, unused;
 			uint64_t period;
 			/*
-			 * number of calls, the calls; ABI of the registers, the
-			 * registers
+			 * SAMPLER_CHAIN: number of addresses, addresses, ABI of the
+			 * registers, registers
 			 */
 			uint64_t chain[1 + MAX_CALLS + MAX_CONTEXTS + 1 +
 				       REGISTERS];
@@ -155,6 +158,7 @@ struct record {
 	};
 };
 
+/* Read the call chain and the registers of a sample. */
 static void take_chain(struct sample *sample, const uint64_t *chain)
 {
 	uint64_t n = *chain++;
@@ -169,24 +173,32 @@ static void take_chain(struct sample *sample, const uint64_t *chain)
 	}
 	if (*chain++ == PERF_SAMPLE_REGS_ABI_NONE)
 		return;
-	/* in the order of their numbers */
+	/* registers are in the order of their numbers: BP, SP, FLAGS */
 	sample->bp = *chain++;
 	sample->sp = *chain++;
 	sample->flags = *chain++;
 }
 
+/*
+ * Return whether a sample's period is a multiple of the event's sample period. The first
+ * period of an event that shares a counter may have any length.
+ */
 static bool is_right_period(const struct sampler *s, uint64_t period)
 {
 	return !s->period || (period && period % s->period == 0) ||
 	       (s->shares && !s->samples);
 }
 
-/* The first period of an event that shares a counter may be a part of one. */
+/*
+ * Number of sample periods of a sample, rounded up: the first period of an event that
+ * shares a counter may be a part of a sample period.
+ */
 static uint64_t periods_of(const struct sampler *s, const struct sample *sample)
 {
 	return s->period ? (sample->period + s->period - 1) / s->period : 1;
 }
 
+/* Count a record of the ring buffer, and check its fields if it is a sample. */
 static void take(struct sampler *s, const struct record *r)
 {
 	struct sample sample;
@@ -239,12 +251,15 @@ uint64_t sampler_drain(struct sampler *s)
 	while (tail < head) {
 		struct perf_event_header header;
 		struct record r = { 0 };
-		char *to = (char *)&r;
+		char *bytes = (char *)&r;
 
-		/* eight bytes at a time, so that only records wrap around */
+		/*
+		 * Records consist of words of 8 bytes, so the end of the buffer may
+		 * divide a record, but not a word.
+		 */
 		memcpy(&header, data + tail % size, sizeof(header));
 		for (uint64_t i = 0; i < header.size && i < sizeof(r); i += 8)
-			memcpy(to + i, data + (tail + i) % size, 8);
+			memcpy(bytes + i, data + (tail + i) % size, 8);
 		take(s, &r);
 		tail += header.size;
 	}
@@ -286,7 +301,7 @@ bool signals(const char *type)
 	return !*polled;
 }
 
-/* Return whether it adds one in each cycle. */
+/* Return whether the event adds one in each cycle. */
 static bool is_clock(const struct cat_event *e)
 {
 	for (unsigned int t = 0; t < e->period; t++)
@@ -326,7 +341,7 @@ const struct cat_event *plain_of(const char *type)
 	return best;
 }
 
-/* The value of @field in an event string, or 0. */
+/* Return the value of @field in an event string, or 0. */
 static unsigned int term_of(const char *string, const char *field)
 {
 	size_t length = strlen(field);
@@ -344,7 +359,10 @@ static unsigned int lowest_bit(unsigned int value)
 	return value & -value;
 }
 
-/* A look-up or a snoop of Xeon 7100 or 7400 has attributes, and no event. */
+/*
+ * Send look-ups or snoops to a box of Xeon 7100 or 7400. These transactions have
+ * attributes and not an event; take the attributes from the fields of @e.
+ */
 static int send_attributes(const char *pmu, int pkg, const struct cat_event *e,
 			   uint64_t n)
 {
@@ -353,13 +371,13 @@ static int send_attributes(const char *pmu, int pkg, const struct cat_event *e,
 
 	if (!core)
 		core = term_of(e->string, "module");
-	/* a fill of any kind is sent as one without an eviction */
+	/* for an event that counts fills of any kind send fills without an eviction */
 	if (fill == 1)
 		fill = 2;
 	return sim_traffic("pkg=%d box=%s count=%" PRIu64
 			   " agent=%#x flow=%#x type=%#x snoop=%#x state=%#x core=%u fill=%u cross=%u block=%u",
 			   pkg, pmu_box(pmu), n,
-			   /* by the register's bits, of which the 7400 reserves some */
+			   /* by the register's bits, some of which the 7400 reserves */
 			   lowest_bit(e->config >> 32 & 0x3f),
 			   lowest_bit(term_of(e->string, "flow")),
 			   lowest_bit(term_of(e->string, "type")),
@@ -379,6 +397,7 @@ int send_traffic(const char *pmu, int pkg, const struct cat_event *e,
 			   value);
 }
 
+/* Return whether a general counter or the fixed counter of a box in package 0 is @value. */
 static bool any_counter_is(const char *box, uint64_t value)
 {
 	char name[64];
@@ -419,7 +438,7 @@ uint64_t package_stat(int pkg, const char *name)
 	f = fopen(path, "re");
 	if (!f)
 		return UINT64_MAX;
-	/* decimal, or hexadecimal with 0x */
+	/* the number is decimal, or hexadecimal with 0x */
 	if (fscanf(f, "%" SCNi64, (int64_t *)&value) != 1)
 		value = UINT64_MAX;
 	fclose(f);
@@ -434,11 +453,12 @@ uint64_t overflow_stat(int pkg, const char *name)
 	return package_stat(pkg, file);
 }
 
-static char old_rate[32];
+static char old_rate[32];	/* limit to restore at exit, or "" */
 
 /*
- * perf lowers the limit when samples take long, as on an emulated CPU. With a CPU time
- * limit (25 %) the sample rate limit can be set.
+ * Set the sample rate limit. perf refuses a new limit while the CPU time limit is off, so
+ * set the CPU time limit to 25 % first. With a CPU time limit perf lowers the sample rate
+ * limit when samples take long, as on an emulated CPU.
  */
 static int set_rate(const char *rate)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A sampling event with its ring buffer, which is read here and not by perf, so that
- * each sample is seen once and every lost one is noticed; and the driver's statistics
- * of overflows.
+ * A sampling event with its ring buffer; events and traffic for tests of sampling; the
+ * driver's statistics of overflows; perf's sample rate limit. The tests read the ring
+ * buffer without perf, so that they see each sample once and notice each lost sample.
  */
 #ifndef SELFTESTS_SAMPLER_H
 #define SELFTESTS_SAMPLER_H
@@ -22,11 +22,12 @@
 #define SAMPLER_CHAIN	(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_INTR)
 
 /**
- * struct sample - one that an event took
- * @kernel: it hit the kernel
- * @calls: with SAMPLER_CHAIN, the addresses of its call chain
- * @first: the first of them
- * @bp, @sp, @flags: with SAMPLER_CHAIN, what these registers were
+ * struct sample - a sample
+ * @ip, @time, @period, @pid, @tid, @cpu: fields of SAMPLER_TYPE
+ * @kernel: the sample hit the kernel
+ * @calls: with SAMPLER_CHAIN, number of addresses in the call chain
+ * @first: with SAMPLER_CHAIN, first address of the call chain
+ * @bp, @sp, @flags: with SAMPLER_CHAIN, values of these registers
  */
 struct sample {
 	uint64_t ip, time, period;
@@ -38,19 +39,23 @@ struct sample {
 
 /**
  * struct sampler - an event that samples
- * @fd: its descriptor, negative when it is not open
- * @cpu: where it is; every sample must come from there
- * @period: every sample's period must be a multiple of it; 0: perf chooses it
- * @chain: they have SAMPLER_CHAIN
- * @shares: the event joins one that counts already: its first period may be shorter
+ * @fd: descriptor, negative if the event is not open
+ * @cpu: CPU of the event; every sample must come from this CPU
+ * @chain: samples have the fields of SAMPLER_CHAIN
+ * @shares: the event shares the counter of an event that counts already, so the first
+ *	period may be shorter
+ * @period: sample period, of which each sample's period must be a multiple; 0: perf
+ *	chooses the sample period
  * @weight: sum of the samples' periods
- * @samples: seen so far
- * @periods: sample periods that they account for, or their number when perf chooses it
- * @lost: samples that did not fit into the buffer
- * @throttled, @unthrottled: how often perf did that
- * @odd: samples with another CPU or period, or older than the one before
- * @last: the last one
- * @each: called for each one, may be NULL
+ * @samples: number of samples so far
+ * @periods: number of sample periods so far, at least one for each sample; the number of
+ *	samples if perf chooses the sample period
+ * @lost: number of samples that did not fit into the buffer
+ * @throttled, @unthrottled: number of times that perf throttled and unthrottled the event
+ * @odd: number of samples with a wrong CPU or period, or older than the sample before
+ * @last: last sample
+ * @each: function to call for each sample, or NULL
+ * @ring, @ring_size: mapped ring buffer
  */
 struct sampler {
 	int fd, cpu;
@@ -64,14 +69,15 @@ struct sampler {
 };
 
 /*
- * Open @attr, which has the period or frequency, on @cpu, and start it when it has its
- * buffer, unless attr.disabled is set. Return 0 or -errno.
+ * Open the event of @attr, which has the sample period or the frequency, on @cpu, and map
+ * its ring buffer. Then enable the event, unless attr.disabled is set. Return 0 or -errno.
  */
 int sampler_open_attr(struct sampler *s, const struct perf_event_attr *attr,
 		      int cpu);
 /*
- * The same from an event string and a period. On a CPU that is not in the PMU's cpumask
- * the event shares the counter of one that is.
+ * Open a sampling event as sampler_open_attr(), from an event string and a sample period.
+ * If @cpu is not in the PMU's cpumask, the event shares the counter of an event on the
+ * CPU in the cpumask. Return 0 or -errno.
  */
 int sampler_open(struct sampler *s, const char *pmu, int cpu, uint64_t period,
 		 const char *event, ...) __attribute__((format(printf, 5, 6)));
@@ -82,48 +88,59 @@ int sampler_open(struct sampler *s, const char *pmu, int cpu, uint64_t period,
 uint64_t sampler_drain(struct sampler *s);
 /* Read the buffer until @n periods have been sampled, or a few seconds have passed. */
 uint64_t sampler_wait(struct sampler *s, uint64_t n);
-/* The same; then wait for samples that must not arrive. */
+/*
+ * Read the buffer as sampler_wait(); then wait long enough for the driver's check for lost
+ * PMIs, and read samples that must not arrive. Return the number of sample periods so far.
+ */
 uint64_t sampler_settle(struct sampler *s, uint64_t n);
 int sampler_enable(struct sampler *s);
 int sampler_disable(struct sampler *s);
 void sampler_close(struct sampler *s);
 /*
- * Return whether all samples were in order, of the right CPU and period, and none was
- * lost.
+ * Return whether all samples were in order and had the right CPU and period, and no
+ * sample was lost.
  */
 bool sampler_clean(const struct sampler *s, const char *what);
 
 /*
- * Return whether boxes of this type can interrupt. CBo and SBo cannot: a timer polls
- * them.
+ * Return whether boxes of @type can interrupt. Haswell's CBo and SBo cannot: a timer
+ * polls them.
  */
 bool signals(const char *type);
 /*
- * An event of this box type that counts each cycle, if necessary on a fixed counter;
- * and one for any general counter that obeys no filter. NULL: there is none.
+ * Find an event of box type @type that adds one in each cycle: of a general counter or,
+ * if there is none, of the fixed counter. Return NULL if the box type has no such event.
  */
 const struct cat_event *ticks_of(const char *type);
+/*
+ * Find the event of box type @type that the most general counters can count and that
+ * needs no filter. Return NULL if the box type has no such event.
+ */
 const struct cat_event *plain_of(const char *type);
 /*
- * Send @n transactions of event @e to box @pmu of package @pkg, each of @value. For an
- * event with several conditions they just meet these.
+ * Send @n transactions of event @e, each of value @value, to the box of @pmu in package
+ * @pkg. If the event has several conditions, the transactions just meet the conditions.
+ * Return 0 or -errno.
  */
 int send_traffic(const char *pmu, int pkg, const struct cat_event *e,
 		 uint64_t n, unsigned int value);
 
-/* Check that a counter of @pmu's box in package 0 is set to @value. */
+/* Wait some seconds until a counter of @pmu's box in package 0 has the value @value. */
 bool counter_is_set(const char *pmu, uint64_t value);
 
-/* /sys/module/xeon_uncore/package@pkg/@name; UINT64_MAX: not there. */
+/* Number in /sys/module/xeon_uncore/package@pkg/@name; UINT64_MAX if there is no file */
 uint64_t package_stat(int pkg, const char *name);
-/* The same of overflow_@name. */
+/* Number in /sys/module/xeon_uncore/package@pkg/overflow_@name, as package_stat() */
 uint64_t overflow_stat(int pkg, const char *name);
 /*
- * Set perf's limit of samples a second, above which it throttles; the old limit is
- * restored at exit. Return 0 or -errno.
+ * Set perf's limit of samples a second, above which perf throttles an event. Restore the
+ * old limit at exit. Return 0 or -errno.
  */
 int max_sample_rate(unsigned int samples_per_second);
-/* Restore it at exit, whichever process sets it until then. Return 0 or -errno. */
+/*
+ * Restore the current sample rate limit when this process exits, also if a child process
+ * sets another limit. Return 0 or -errno.
+ */
 int keep_sample_rate(void);
 void sleep_ms(unsigned int ms);
 /* Nanoseconds of the clock that samples use */

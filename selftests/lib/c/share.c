@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Shares of the cycles and of the time of a measurement.
+ * Measure shares of a clock's cycles and of the time: see share.h.
  *
- * A host that stops the CPU of the test between two reads would change the result. Reads
- * are in an order in which the time of the event contains the measured time, and that of
- * the frozen times contains the event's: such a stop only adds to the shares.
+ * A host that stops the CPU of the test between two reads changes the result. So the order
+ * of the reads makes a stop only add to the shares: the interval of each event's reads
+ * contains the measured time, and the interval of the reads of the frozen time contains
+ * those of the events.
  */
 #include <stdlib.h>
 
@@ -15,7 +16,13 @@
 
 enum { MOST = 16, BETWEEN_MS = 10 };
 
-/* The state of all shares at a moment */
+/**
+ * struct moment - readings of all events and statistics at the end of a window
+ * @frozen, @charged: frozen time by the simulator and by the driver, in ns
+ * @begin, @end: time after and before the reads of the events, in ns: the next window
+ *	begins at @begin, the window before ends at @end
+ * @reading: readings of the events
+ */
 struct moment {
 	uint64_t frozen, charged, begin, end;
 	struct event_reading reading[MOST];
@@ -37,6 +44,7 @@ static void take_frozen(struct moment *m)
 	m->charged = overflow_stat(0, "frozen_ns");
 }
 
+/* Return the cycles that event @i counted between two moments, by cycles of the clock. */
 static double counted(const struct moment *from, const struct moment *to,
 		      unsigned int i, unsigned int khz)
 {
@@ -52,6 +60,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Return the median of counted() over all windows. */
 static double median(const struct moment *moments, unsigned int i,
 		     unsigned int khz)
 {
@@ -63,6 +72,7 @@ static double median(const struct moment *moments, unsigned int i,
 	return values[SHARE_WINDOWS / 2];
 }
 
+/* Compute the results of event @i. */
 static void finish(struct share *share, unsigned int i,
 		   const struct moment *moments)
 {

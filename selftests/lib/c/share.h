@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The share of a clock's cycles that an event of package 0 counts while time passes, and
- * the shares of the time for which the package was frozen, by the simulator's record and
- * by the driver's statistic. The simulator's clock is real.
+ * Measure the share of a clock's cycles that an event of package 0 counts, and the share
+ * of the time for which package 0 was frozen, by the simulator's record and by the
+ * driver's statistic. The simulator must have the real clock.
  */
 #ifndef SELFTESTS_SHARE_H
 #define SELFTESTS_SHARE_H
@@ -17,12 +17,12 @@ enum { SHARE_WINDOWS = 20 };
  * struct share - shares of the time of a measurement
  * @fd: event that counts the cycles of a clock
  * @khz: frequency of the clock
- * @counted: cycles that the event counted, by cycles of the clock
+ * @counted: cycles that the event counted, divided by the cycles of the clock
  * @typical: median of @counted over SHARE_WINDOWS windows of the time. A host that stops
- *	a CPU during a freeze lowers @counted, but few windows.
- * @running: perf's time running by its time enabled
- * @frozen: frozen time by the simulator's record
- * @charged: frozen time by the driver's statistic
+ *	a CPU during a freeze lowers @counted of a few windows only, and not the median.
+ * @running: perf's time running, divided by its time enabled
+ * @frozen: frozen time by the simulator's record, divided by the time
+ * @charged: frozen time by the driver's statistic, divided by the time
  */
 struct share {
 	int fd;
@@ -31,8 +31,9 @@ struct share {
 };
 
 /*
- * Measure for @ms milliseconds: @fd and @khz of @n shares are set, all else is the
- * result. @between is called every few milliseconds with @arg, and may be NULL.
+ * Measure @n shares for @ms milliseconds. The caller sets fd and khz of each share; all
+ * other members are results. @between is called every few milliseconds with @arg, and
+ * may be NULL.
  */
 void share_measure(struct share *share, unsigned int n, unsigned int ms,
 		   void (*between)(void *arg), void *arg);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The simulated hardware's controls, and raw register access.
- */
+/* The simulator's controls in debugfs, and raw register accesses: see sim.h. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -195,6 +193,7 @@ void sim_trace_clear(void)
 	file_write(CONTROL "trace", "0\n");
 }
 
+/* Parse a line of "trace"; return false if it is not an access. */
 static bool parse_access(const char *line, struct sim_access *a)
 {
 	static const char *const types[] = { "rdmsr", "wrmsr", "pcird", "pciwr" };
@@ -247,6 +246,7 @@ int sim_trace_writes(void)
 	return n;
 }
 
+/* Read or write @size bytes at offset @at of a file. Return 0 or -errno. */
 static int transfer(const char *path, off_t at, void *data, size_t size,
 		    bool out)
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Detect a stopped CPU by a thread that sleeps and measures how long it slept. */
 #include <sched.h>
 
 #include "machine.h"
@@ -7,9 +8,10 @@
 #include "tap.h"
 
 /*
- * Above all tasks of the CPU except the kernel's, so that only a stopped CPU is late.
+ * Sleep 10 ms at a time, and keep the longest sleep. The thread's priority is above all
+ * tasks of the CPU except the kernel's, so that it is late only on a stopped CPU.
  */
-static void *look(void *arg)
+static void *watch_sleeps(void *arg)
 {
 	const struct sched_param first = { .sched_priority = 1 };
 	struct stall_watch *watch = arg;
@@ -33,7 +35,7 @@ static void *look(void *arg)
 void stall_watch_start(struct stall_watch *watch, int cpu)
 {
 	*watch = (struct stall_watch){ .cpu = cpu };
-	if (pthread_create(&watch->thread, NULL, look, watch))
+	if (pthread_create(&watch->thread, NULL, watch_sleeps, watch))
 		tap_bail("CPU %d cannot be watched", cpu);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Detect a stopped CPU. A host may stop a virtual CPU for seconds; delays by that are
- * not the driver's fault, and a test cannot judge them.
+ * Detect a stopped CPU. A host may stop a virtual CPU for seconds. The driver is late then
+ * without a fault, and a test cannot judge the delay.
  */
 #ifndef SELFTESTS_STALL_H
 #define SELFTESTS_STALL_H
@@ -10,6 +10,10 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+/**
+ * struct stall_watch - a thread that detects whether its CPU stops
+ * @worst_ms: longest sleep of the thread so far
+ */
 struct stall_watch {
 	pthread_t thread;
 	int cpu;
@@ -17,9 +21,9 @@ struct stall_watch {
 	uint64_t worst_ms;
 };
 
-/* Watch a CPU from here on; bail out if that fails. */
+/* Start to watch a CPU; bail out if the thread cannot be started. */
 void stall_watch_start(struct stall_watch *watch, int cpu);
-/* The longest time, in milliseconds, for which the CPU was stopped */
+/* End the thread. Return the longest time, in milliseconds, that the CPU was stopped. */
 uint64_t stall_watch_stop(struct stall_watch *watch);
 
 #endif

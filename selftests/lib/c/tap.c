@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Comments and comparisons of tests, and the ends of programs, by kselftest.h. */
+/* Comments, comparisons, and ends of programs, printed by kselftest.h: see tap.h. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -12,8 +12,8 @@
 
 enum { MAX_CHECK_COMMENTS = 20, TEXT_MAX = 1024 };
 
-static unsigned int comments;
-static pid_t harness;	/* the parent process of the tests */
+static unsigned int comments;	/* of failed comparisons in this process */
+static pid_t harness;		/* parent process of the tests of harness.h, or 0 */
 
 static void start(void)
 {
@@ -33,7 +33,10 @@ void tap_use_harness(void)
 	start();
 }
 
-/* A test cannot end the other tests; the parent process can. */
+/*
+ * Return whether this process is a test of harness.h. A test cannot end the other tests;
+ * the parent process can, and prints the TAP header before.
+ */
 static bool in_one_of_many(void)
 {
 	if (harness && getpid() != harness)
@@ -45,11 +48,11 @@ static bool in_one_of_many(void)
 
 static void comment(const char *text, va_list args)
 {
-	char all[TEXT_MAX];
+	char line[TEXT_MAX];
 
 	start();
-	vsnprintf(all, sizeof(all), text, args);
-	ksft_print_msg("%s\n", all);
+	vsnprintf(line, sizeof(line), text, args);
+	ksft_print_msg("%s\n", line);
 }
 
 void tap_diag(const char *text, ...)
@@ -61,7 +64,7 @@ void tap_diag(const char *text, ...)
 	va_end(args);
 }
 
-/* Return whether another comment of this test is printed. */
+/* Count a comment. Return whether this process may still print it. */
 static bool may_comment(void)
 {
 	if (++comments == MAX_CHECK_COMMENTS + 1)
