@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The simulated core PMU: NMIs through LVTPC at a given rate, claimed by a handler like
- * perf's. The listener on NMI_UNKNOWN. PMIs of the uncore without a driver are unknown
- * NMIs, so the kernel's log may have them.
+ * The simulated core PMU, which sends NMIs through LVTPC at a given rate, and claims them
+ * by a handler like perf's; and the listener on NMI_UNKNOWN. No driver is loaded, so PMIs
+ * of the uncore are unknown NMIs, which the kernel logs.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,6 +21,7 @@ static void __attribute__((constructor)) map_lapic(void)
 	lapic_map();
 }
 
+/* Wait until statistic @stat is at least @value. Return false after LIMIT_MS. */
 static bool wait_for(const char *stat, uint64_t value)
 {
 	uint64_t end = now_ns() + LIMIT_MS * 1000000ULL;
@@ -30,8 +31,16 @@ static bool wait_for(const char *stat, uint64_t value)
 	return sim_stat(stat) >= value;
 }
 
-FIXTURE(core_pmu) { int cpu; };
-FIXTURE_VARIANT(core_pmu) { const char *unmask; };
+FIXTURE(core_pmu)
+{
+	int cpu;
+};
+
+FIXTURE_VARIANT(core_pmu)
+{
+	const char *unmask;	/* when the NMI handler unmasks LVTPC */
+};
+
 FIXTURE_VARIANT_ADD(core_pmu, early) { .unmask = "early" };
 FIXTURE_VARIANT_ADD(core_pmu, late) { .unmask = "late" };
 
@@ -50,8 +59,9 @@ FIXTURE_TEARDOWN(core_pmu)
 }
 
 /*
- * The listener is called for an NMI that no handler claims, and for no other. The kernel
- * reports ten of them in five seconds, and no more.
+ * The kernel calls the listener for each NMI that no handler claims, and for no claimed
+ * NMI. The kernel logs ten unknown NMIs in five seconds, and no more, so wait until it
+ * logs each NMI of this test.
  */
 TEST_F(core_pmu, listener_hears_unclaimed_nmis_only)
 {
@@ -69,18 +79,18 @@ TEST_F(core_pmu, listener_hears_unclaimed_nmis_only)
 		EXPECT_TRUE(wait_for("nmi_unknown", i));
 	}
 	EXPECT_EQ(3, sim_stat("nmi_unknown"));
-	/* it does not claim them: the kernel reports each */
+	/* the listener does not claim NMIs: the kernel logs each NMI */
 	EXPECT_EQ(3, log_count("NMI received for unknown reason"));
 	EXPECT_EQ(0, -sim_nmi_listener(false));
 	set_lvtpc(self->cpu, LVT_NMI);
 	EXPECT_EQ(0, -sim_fault("spurious_pmi pkg=0 cores=0x1"));
 	sleep_ms(50);
 	EXPECT_EQ(3, sim_stat("nmi_unknown"));
-	/* unloading unregisters it */
+	/* unloading the simulator unregisters the listener */
 	EXPECT_EQ(0, -sim_nmi_listener(true));
 }
 
-/* All NMIs of the chosen CPU are claimed; other CPUs have none. */
+/* The handler claims all NMIs of the chosen CPU; other CPUs get no NMI. */
 TEST_F(core_pmu, interrupts_chosen_cpus_and_claims_all)
 {
 	int other = package_cpu(0, 1);
@@ -100,7 +110,10 @@ TEST_F(core_pmu, interrupts_chosen_cpus_and_claims_all)
 	EXPECT_EQ(before, sim_stat("core_pmi"));
 }
 
-/* A masked entry drops them; the status bit stays set, and any later NMI finds it. */
+/*
+ * A masked LVTPC drops the core PMU's NMIs. The overflow bit stays set, and the handler
+ * finds the bit in a later NMI.
+ */
 TEST_F(core_pmu, masked_entry_drops_them)
 {
 	uint64_t claimed;
@@ -118,8 +131,8 @@ TEST_F(core_pmu, masked_entry_drops_them)
 }
 
 /*
- * Like perf's handler, it unmasks LVTPC in NMIs of other sources, but only while
- * active.
+ * Like perf's handler, the core PMU's handler unmasks LVTPC in NMIs of other sources, but
+ * only while the core PMU is on.
  */
 TEST_F(core_pmu, unmasks_in_every_nmi_while_active)
 {
@@ -141,7 +154,10 @@ TEST_F(core_pmu, unmasks_in_every_nmi_while_active)
 	set_lvtpc(other, LVT_FIXED | LVT_MASKED);
 }
 
-/* PMIs of the uncore, sent at any time from another CPU. */
+/*
+ * Another CPU sends PMIs of the uncore at any time. LVTPC drops a PMI that arrives while
+ * the core PMU's handler has LVTPC masked: only a handler that unmasks late drops many.
+ */
 TEST_F(core_pmu, drops_pmis_of_the_uncore_only_if_late)
 {
 	bool late = variant->unmask[0] == 'l';
@@ -149,7 +165,7 @@ TEST_F(core_pmu, drops_pmis_of_the_uncore_only_if_late)
 
 	set_lvtpc(self->cpu, LVT_NMI);
 	cpu_pin(package_cpu(0, 1));
-	/* the handler has LVTPC masked for 40 % of the time, where timers are on time */
+	/* the handler runs 100 us, 4000 times a second: 40 % of the time, if timers are on time */
 	EXPECT_EQ(0, -sim_core_pmu("hz=4000 us=100 unmask=%s cpus=%d",
 				   variant->unmask, self->cpu));
 	ASSERT_TRUE(wait_for("core_pmi", SOME));
@@ -188,7 +204,7 @@ TEST_F(control, refuses_what_it_does_not_know)
 	EXPECT_EQ(0, sim_stat("core_pmi"));
 }
 
-/* A CPU that goes offline and comes back online has its counter again. */
+/* The core PMU interrupts a CPU again that went offline and came back online. */
 TEST_F(control, follows_cpus_that_come_back)
 {
 	int cpu = package_cpu(0, 1);
@@ -204,7 +220,7 @@ TEST_F(control, follows_cpus_that_come_back)
 	EXPECT_EQ(claimed, sim_stat("core_pmi"));
 	ASSERT_EQ(0, -cpu_set_online(cpu, true));
 	EXPECT_TRUE(wait_for("core_pmi", claimed + SOME));
-	/* unloading stops it */
+	/* unloading the simulator stops the core PMU */
 }
 
 TEST_HARNESS_MAIN

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The simulator's path from PMI to NMI, without a driver: a CPU's local APIC drops a
- * PMI while its LVTPC is masked or not in NMI mode, and masks the entry when it
- * delivers. IA32_DEBUGCTL and pmi=off. The kernel does not know the NMIs: run this test
- * where the log may report that, and where the local APIC's page can be mapped
- * (iomem=relaxed). Then the driver, with LVTPC masked by another program.
+ * The simulator's path from PMI to NMI. Without the driver: the local APIC of a CPU drops
+ * a PMI while LVTPC is masked or not in NMI mode, and masks LVTPC when it delivers an NMI;
+ * IA32_DEBUGCTL and pmi=off. With the driver: another program masks LVTPC. The kernel
+ * logs unknown NMIs of this test, and must let /dev/mem map the local APIC
+ * (iomem=relaxed).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,12 +24,13 @@
 #define DEBUGCTL_PMI	(1 << 13)
 
 enum { LIMIT_MS = 10000, ARRIVE_MS = 50, PERIOD = 7 };
-/* After the last sampling event, until LVTPC is as it was before. */
+/* The driver restores LVTPC within this time after the last sampling event. */
 enum { LINGER_MS = 3000 };
 
 /*
- * Send a PMI to the core of @cpu, rank @rank of package @pkg, and check the result. No
- * driver is there: a PMI that arrives is an unknown NMI.
+ * Send a PMI to the core of @cpu, core @rank of package @pkg. Check that @arrive NMIs, 0
+ * or 1, arrive, and that LVTPC drops the PMI if none arrives. Without the driver a PMI
+ * that arrives is an unknown NMI.
  */
 static bool sends(int cpu, int pkg, unsigned int rank, unsigned int arrive,
 		  const char *when)
@@ -40,7 +41,7 @@ static bool sends(int cpu, int pkg, unsigned int rank, unsigned int arrive,
 
 	ok = check_eq(-sim_fault("spurious_pmi pkg=%d cores=%#x", pkg,
 				 1 << rank), 0, "the fault is taken");
-	/* one way or the other; then time for PMIs that must not arrive */
+	/* wait for the NMI or the drop; then give time to PMIs that must not arrive */
 	while (sim_stat("nmi_unknown") == before &&
 	       sim_stat("pmi_dropped") == dropped && now_ns() < end)
 		sleep_ms(1);
@@ -52,7 +53,7 @@ static bool sends(int cpu, int pkg, unsigned int rank, unsigned int arrive,
 	return ok;
 }
 
-/* Map it once: the child processes of the tests inherit it. */
+/* Map the local APIC once: the tests, which are child processes, inherit the mapping. */
 static void __attribute__((constructor)) map_lapic(void)
 {
 	lapic_map();
@@ -67,6 +68,7 @@ FIXTURE_TEARDOWN(strict)
 	EXPECT_TRUE(machine_leave());
 }
 
+/* Expect a CPU to get PMIs only through an unmasked LVTPC in NMI mode. */
 static void expect_lvtpc_obeyed(struct __test_metadata *_metadata, int cpu,
 				int pkg, unsigned int rank)
 {
@@ -85,6 +87,7 @@ static void expect_lvtpc_obeyed(struct __test_metadata *_metadata, int cpu,
 	EXPECT_TRUE(sends(cpu, pkg, rank, 1, "LVTPC written again"));
 }
 
+/* Expect a CPU to get PMIs only with bit 13 of IA32_DEBUGCTL. */
 static void expect_debugctl_obeyed(struct __test_metadata *_metadata, int cpu,
 				   int pkg, unsigned int rank)
 {
@@ -104,6 +107,7 @@ static void expect_debugctl_obeyed(struct __test_metadata *_metadata, int cpu,
 	EXPECT_TRUE(sends(cpu, pkg, rank, 1, "IA32_DEBUGCTL bit 13"));
 }
 
+/* Call @expect for each CPU of each package. */
 static void on_each_cpu(struct __test_metadata *_metadata,
 			void (*expect)(struct __test_metadata *_metadata, int cpu,
 				       int pkg, unsigned int rank))
@@ -148,7 +152,7 @@ TEST_F(strict, other_words_are_refused)
 	EXPECT_EQ(0, -sim_load("clock=manual"));
 }
 
-/* An event that starts, has some samples, all of them, and ends. */
+/* Open a sampling event, make it overflow @n times, expect @n samples, and close it. */
 static bool samples(const char *pmu, int cpu, unsigned int n)
 {
 	struct sampler s;
@@ -182,7 +186,7 @@ TEST_F(masked, until_the_next_event)
 	}
 }
 
-/* PMIs are dropped, and the timer finds their overflows. */
+/* While LVTPC is masked it drops the PMIs, and the driver's timer finds the overflows. */
 TEST_F(masked, while_an_event_samples)
 {
 	const char *pmu = "hswep_ha_0";
@@ -201,8 +205,9 @@ TEST_F(masked, while_an_event_samples)
 }
 
 /*
- * Another program had LVTPC masked in NMI mode before the first sampling event. Masked
- * again after the last event, LVTPC would drop all PMIs of a core PMU.
+ * Another program masked LVTPC in NMI mode before the first sampling event. The driver
+ * must not mask LVTPC again after the last event, because LVTPC would then drop all PMIs
+ * of a core PMU. It does restore LVTPC that was masked in fixed mode.
  */
 TEST_F(masked, at_first_is_not_left_masked)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The simulator's controls: clock, reset, parameters. The model's tests and all other
- * tests cover the hardware.
+ * The simulator's controls: clock, reset, UCLK, pace, holds and module parameters. The
+ * tests of the model, and all tests of the driver, cover the simulated hardware.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 enum { CYCLES = 1000 };
 
 /* §2.3.2, Tables 2-10 and 2-11 */
-#define BOX_ONES	(1U << 16 | 1U << 17)	/* .frz_en, and one to be written 1 */
+#define BOX_ONES	(1U << 16 | 1U << 17)	/* .frz_en, and a reserved 1 */
 #define BOX_FRZ		(BOX_ONES | 1U << 8)
 #define CTL_EN		(1U << 22)
 
@@ -43,7 +43,11 @@ static void need_msr(struct __test_metadata *_metadata)
 	}
 }
 
-/* Cycles under the real clock are counted, and the manual clock is exact. */
+/*
+ * A counter counts on when the clock changes between real and manual: it grows under the
+ * real clock, stands when the manual clock begins, and then counts exactly the cycles of
+ * "advance".
+ */
 TEST_F(simulator, clock_is_switched_and_no_count_lost)
 {
 	uint64_t running, still, exact;
@@ -74,30 +78,30 @@ TEST_F(simulator, clock_is_switched_and_no_count_lost)
 	close(fd);
 }
 
-/* A loss of power, with registers written without a driver. */
+/* A loss of power resets registers that were written without a driver. */
 TEST_F(simulator, reset_leaves_no_register_as_written)
 {
 	static const struct {
 		uint32_t msr;
 		uint64_t value;
-	} some[] = { { 0x700, 1 }, { 0x705, 1 << 22 }, { 0xe06, 5 } };
+	} writes[] = { { 0x700, 1 }, { 0x705, 1 << 22 }, { 0xe06, 5 } };
 
 	machine_setup_sim("clock=manual");
 	need_msr(_metadata);
-	for (unsigned int i = 0; i < ARRAY_SIZE(some); i++)
-		EXPECT_EQ(0, -msr_write(package_cpu(0, 0), some[i].msr,
-					some[i].value));
-	EXPECT_EQ(ARRAY_SIZE(some), sim_dirty_registers());
+	for (unsigned int i = 0; i < ARRAY_SIZE(writes); i++)
+		EXPECT_EQ(0, -msr_write(package_cpu(0, 0), writes[i].msr,
+					writes[i].value));
+	EXPECT_EQ(ARRAY_SIZE(writes), sim_dirty_registers());
 	EXPECT_EQ(EINVAL, -sim_reset("0"));
 	EXPECT_EQ(ERANGE, -sim_reset("2"));
-	EXPECT_EQ(ARRAY_SIZE(some), sim_dirty_registers());
+	EXPECT_EQ(ARRAY_SIZE(writes), sim_dirty_registers());
 	EXPECT_EQ(0, -sim_reset("1"));
 	EXPECT_EQ(0, sim_dirty_registers());
 }
 
 /*
- * An overflow in the simulator, with 1000 cycles to the overflow and 300 to the freeze:
- * no count is lost and none is added.
+ * An overflow after 1000 cycles, a freeze 300 cycles later and the status bit 20 cycles
+ * after the freeze: the counter counts the 300 cycles until the freeze, and no more.
  */
 TEST_F(simulator, overflow_takes_what_the_delays_say)
 {
@@ -117,7 +121,7 @@ TEST_F(simulator, overflow_takes_what_the_delays_say)
 	EXPECT_EQ(0, value) {
 		TH_LOG("status at the freeze");
 	}
-	/* not a cycle more: the simulator would wait until software unfreezes */
+	/* not a cycle more: the simulator would then wait for software to unfreeze */
 	sim_advance(20);
 	EXPECT_EQ(0, -msr_read(cpu, GLOBAL_STATUS, &value));
 	EXPECT_EQ(1, value) {
@@ -133,7 +137,10 @@ TEST_F(simulator, overflow_takes_what_the_delays_say)
 	msr_write(cpu, GLOBAL_CTL, 1 << 29);
 }
 
-/* UCLK of one package slows down and stops; the memory's clock does not. */
+/*
+ * UCLK of package 0 slows down, stops and speeds up, and the UBox's fixed counter of the
+ * package follows. UCLK of another package does not change.
+ */
 TEST_F(simulator, uclk_changes_and_stops)
 {
 	enum { UBOX_FIXED_CTL = 0x703, UBOX_FIXED_CTR };
@@ -177,7 +184,7 @@ TEST_F(simulator, uclk_changes_and_stops)
 	msr_write(other, UBOX_FIXED_CTL, 0);
 }
 
-/* The bits above read as 0, and it wraps there. */
+/* Bits above the width of a narrow fixed counter read as 0, and the counter wraps there. */
 TEST_F(simulator, fixed_counter_is_narrow)
 {
 	enum { UBOX_FIXED_CTL = 0x703, UBOX_FIXED_CTR };
@@ -195,7 +202,7 @@ TEST_F(simulator, fixed_counter_is_narrow)
 	EXPECT_EQ(0, -msr_read(cpu, UBOX_FIXED_CTR, &value));
 	EXPECT_EQ(CYCLES - 7, value);
 	msr_write(cpu, UBOX_FIXED_CTL, 0);
-	/* with counter_gp=1 a write of these bits faults */
+	/* with counter_gp=1 a write of bits above the width faults */
 	EXPECT_EQ(0, -sim_unload());
 	EXPECT_EQ(0, -sim_load("fixed_bits=44 counter_bits=48 counter_gp=1"));
 	EXPECT_EQ(0, -msr_write(cpu, UBOX_FIXED_CTR, (1ULL << 44) - 1));
@@ -212,8 +219,9 @@ static uint64_t count_in(int cpu, uint32_t ctr)
 }
 
 /*
- * The manual clock's pace: CBo 0's cycles, and traffic that a counter takes by tens,
- * grow no faster than 4 GHz allow between any two reads.
+ * The pace of the manual clock: between any two reads, counters of CBo 0 grow no faster
+ * than at 4 GHz. Counter 0 counts cycles; counter 1 counts traffic, to which each
+ * transaction adds more than one.
  */
 FIXTURE(pace)
 {
@@ -243,6 +251,7 @@ FIXTURE_TEARDOWN(pace)
 	EXPECT_TRUE(machine_leave());
 }
 
+/* Read MSR @ctr from an open /dev/cpu/N/msr. Return 0 if the read fails. */
 static uint64_t read_at(int fd, uint32_t ctr)
 {
 	uint64_t value;
@@ -251,8 +260,9 @@ static uint64_t read_at(int fd, uint32_t ctr)
 }
 
 /*
- * The largest growth of a counter beyond 4 GHz in the time of its reads, until the
- * child ends
+ * Read counter @ctr until the child process ends. Return the largest growth between two
+ * reads beyond what 4 GHz allow in the time from the start of the first read to the end
+ * of the second read. @reads gets the number of reads.
  */
 static int64_t most_beyond(int cpu, uint32_t ctr, pid_t child, unsigned int *reads)
 {
@@ -321,7 +331,7 @@ TEST_F(pace, traffic_takes_its_time)
 	}
 	beyond = most_beyond(self->cpu, self->ctr + 1, child, &reads);
 	TH_LOG("%u reads, at most %jd beyond", reads, (intmax_t)beyond);
-	/* growth that is allowed at once */
+	/* the simulator lets counters grow by so much at once */
 	EXPECT_LE(beyond, 8000);
 	EXPECT_GE(now_ns() - start, COUNT * VALUE / 4);
 	EXPECT_EQ(COUNT * VALUE, count_in(self->cpu, self->ctr + 1));
@@ -338,7 +348,7 @@ TEST_F(pace, may_be_off)
 	EXPECT_LE(now_ns() - start, 30 * 1000000000ULL);
 }
 
-/* CBo 0 counts cycles (Table 2-12), and is frozen by .frz. */
+/* Counter 0 of CBo 0 counts cycles (Table 2-12); tests freeze the CBo by .frz. */
 FIXTURE(held)
 {
 	uint32_t box_ctl, ctl, ctr;
@@ -364,22 +374,23 @@ FIXTURE_TEARDOWN(held)
 }
 
 /*
- * A CPU that froze a box for a moment may be delayed: time waits for it, and traffic.
+ * A CPU that froze a box for a moment may be delayed, as on a busy host. Cycles and
+ * traffic then wait until the CPU unfreezes the box, and no count is lost.
  */
 TEST_F(held, for_a_moment_and_nothing_passes)
 {
-	char begun;
-	int to[2], status;
+	char frozen;
+	int pipe_fd[2], status;
 	pid_t pid;
 
 	ASSERT_EQ(0, -msr_write(self->cpu, self->ctl + 1, CTL_EN | 0x135));
-	ASSERT_EQ(0, pipe(to));
+	ASSERT_EQ(0, pipe(pipe_fd));
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
 		for (int i = 0; i < 2; i++) {
 			msr_write(self->cpu, self->box_ctl, BOX_FRZ);
-			if (write(to[1], "", 1) != 1)
+			if (write(pipe_fd[1], "", 1) != 1)
 				_exit(1);
 			usleep(200000);
 			msr_write(self->cpu, self->box_ctl, BOX_ONES);
@@ -387,17 +398,18 @@ TEST_F(held, for_a_moment_and_nothing_passes)
 		}
 		_exit(0);
 	}
-	ASSERT_EQ(1, read(to[0], &begun, 1));
+	ASSERT_EQ(1, read(pipe_fd[0], &frozen, 1));
 	EXPECT_EQ(0, -sim_traffic("pkg=0 box=cbox_0 event=0x35 umask=0x1 count=7"));
 	EXPECT_EQ(7, count_in(self->cpu, self->ctr + 1));
-	ASSERT_EQ(1, read(to[0], &begun, 1));
+
+	ASSERT_EQ(1, read(pipe_fd[0], &frozen, 1));
 	EXPECT_EQ(0, -sim_advance(CYCLES));
 	EXPECT_EQ(CYCLES, count_in(self->cpu, self->ctr));
 	EXPECT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 }
 
-/* A box that stays frozen does not count. */
+/* Time does not wait for a box that stays frozen, and the box does not count. */
 TEST_F(held, for_good_and_time_goes_on)
 {
 	ASSERT_EQ(0, -msr_write(self->cpu, self->box_ctl, BOX_FRZ));
@@ -409,8 +421,8 @@ TEST_F(held, for_good_and_time_goes_on)
 }
 
 /*
- * CPU B is stopped. An access of its MSRs by another CPU is an asynchronous call there;
- * a read of its software event is a synchronous one.
+ * The simulator holds CPU b with interrupts off. Access to MSRs of CPU b from CPU a is an
+ * asynchronous call on CPU b; a read of a software event of CPU b is a synchronous call.
  */
 enum { HOLD_MS = 500, AGAIN_MS = 1500 };
 
@@ -439,6 +451,7 @@ FIXTURE_TEARDOWN(hold)
 	EXPECT_TRUE(machine_leave());
 }
 
+/* Read an MSR of @cpu; return how long the access took, in milliseconds. */
 static unsigned int msr_ms(int cpu)
 {
 	uint64_t start = now_ns(), value;
@@ -447,6 +460,7 @@ static unsigned int msr_ms(int cpu)
 	return (now_ns() - start) / 1000000;
 }
 
+/* Read an event; return how long the read took, in milliseconds. */
 static unsigned int event_ms(int fd)
 {
 	uint64_t start = now_ns();
@@ -470,10 +484,10 @@ TEST_F(hold, begins_at_an_access)
 	EXPECT_EQ(0, -sim_hold("cpu=%d us=%d by=%d", self->b, HOLD_MS * 1000,
 			       self->a));
 	EXPECT_LT(event_ms(self->event), HOLD_MS / 2);
-	/* the access does not wait for the end */
+	/* the access that begins the hold does not wait for the end of the hold */
 	EXPECT_LT(msr_ms(self->a), HOLD_MS / 2);
 	EXPECT_GE(event_ms(self->event), HOLD_MS / 2);
-	/* only the next access begins it */
+	/* the second access does not begin another hold */
 	msr_ms(self->a);
 	EXPECT_LT(event_ms(self->event), HOLD_MS / 2);
 	/* a CPU may hold itself */
@@ -482,7 +496,7 @@ TEST_F(hold, begins_at_an_access)
 	EXPECT_GE(msr_ms(self->a), HOLD_MS);
 }
 
-/* Between the two holds synchronous calls run, and asynchronous ones do not. */
+/* Between the two holds of a CPU synchronous calls run, and asynchronous calls do not. */
 TEST_F(hold, again_before_asynchronous_calls)
 {
 	unsigned int ms;
@@ -512,9 +526,10 @@ TEST_F(hold, refuses_what_it_cannot)
 FIXTURE(parameters) {};
 FIXTURE_VARIANT(parameters) { const char *params, *line; };
 
-#define REFUSED_WITH(name, text, said)					\
+/* Module parameters @text must be refused with a line in the log that has @message. */
+#define REFUSED_WITH(name, text, message)				\
 	FIXTURE_VARIANT_ADD(parameters, name) {				\
-		.params = text, .line = said,				\
+		.params = text, .line = message,			\
 	}
 #define REFUSED(name, text) REFUSED_WITH(name, text, "invalid " text " (expected ")
 
@@ -534,7 +549,7 @@ REFUSED(fixed_bits, "fixed_bits=31");
 REFUSED(counter_gp, "counter_gp=1");
 REFUSED_WITH(pmi_delay, "pmi_delay=soon", "`soon' invalid for parameter `pmi_delay'");
 
-/* Limits depend on the generation. */
+/* Names of generations, and limits that depend on the generation */
 REFUSED_WITH(model, "model=bdw", "invalid model=bdw (expected one of: hswep bdwep");
 REFUSED_WITH(cboxes_of_bdwep, "model=bdwep cboxes=25",
 	     "invalid cboxes=25 (expected 1 to 24)");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Traffic of tasks: /dev/xeon_uncore_sim, whose transactions pass in the package of the
- * writing CPU, and page faults that move cache lines.
+ * Traffic that tasks cause: writes to /dev/xeon_uncore_sim, which send transactions in
+ * the package of the writing CPU, and page faults, which move cache lines.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +24,7 @@
 
 enum { CHANNELS = 8, PACKAGES = 4, PAGES = 1000, PAGE = 4096 };
 
+/* Open the device and write to it. Return 0 or -errno. */
 static int device_write(const char *text, size_t length)
 {
 	int fd = open(DEVICE, O_WRONLY | O_CLOEXEC), err = 0;
@@ -45,7 +46,7 @@ static int device_line(const char *text)
 	return device_write(text, strlen(text));
 }
 
-/* An iMC event on every channel of a package. */
+/* Open an iMC event on each memory channel of a package. */
 static void open_channels(struct __test_metadata *_metadata, int pkg,
 			  const char *event, int fd[CHANNELS])
 {
@@ -98,7 +99,7 @@ TEST_F(device, the_package_of_the_writers_cpu_counts)
 	}
 	for (int p = 0; p < n; p++)
 		EXPECT_EQ(1000 + p, event_count(fd[p]));
-	/* and not where a package is named */
+	/* a line with pkg= sends to that package and not to the package of the CPU */
 	cpu_pin(package_cpu(0, 0));
 	snprintf(line, sizeof(line), "pkg=%d " LINE, n - 1, 7);
 	EXPECT_EQ(0, -device_line(line));
@@ -121,12 +122,12 @@ TEST_F(device, takes_several_lines_empty_ones_and_parts)
 	cpu_pin(package_cpu(0, 0));
 	dprintf(dev, LINE "\n  \n" LINE, 1, 2);
 	EXPECT_EQ(3, event_count(fd));
-	/* a line without newline is a line */
+	/* the last line needs no newline */
 	dprintf(dev, "box=imc_0 event=4 umask=1 count=10");
 	EXPECT_EQ(13, event_count(fd));
 	close(dev);
 
-	/* a buffer that is full in the middle of a line */
+	/* two writes, of which the first ends in the middle of a line */
 	file = open_memstream(&text, &size);
 	while (ftell(file) < 4096)
 		fprintf(file, LINE, 1);
@@ -165,7 +166,7 @@ TEST_F(device, refuses_what_it_does_not_understand)
 			TH_LOG("%s", lines[i].line);
 		}
 	}
-	/* without a newline */
+	/* a line that is longer than the simulator's buffer */
 	memset(longer, 'x', sizeof(longer));
 	EXPECT_EQ(EINVAL, -device_write(longer, sizeof(longer)));
 	EXPECT_EQ(EFAULT, -device_write(NULL, 100));
@@ -190,6 +191,7 @@ TEST_F(device, only_root_may_write_and_nobody_reads)
 
 /* --- page faults ------------------------------------------------------------- */
 
+/* Number of page faults that moved lines so far */
 static uint64_t faults_taken(void)
 {
 	unsigned long long lines, faults = 0;
@@ -203,7 +205,7 @@ static uint64_t faults_taken(void)
 	return faults;
 }
 
-/* Use memory for the first time, as an unmodified program does. */
+/* Touch new memory, so that each page faults once, as in any program. */
 static void touch_pages(void)
 {
 	char *memory = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
@@ -217,7 +219,7 @@ static void touch_pages(void)
 	munmap(memory, PAGES * PAGE);
 }
 
-/* Make each fault move @lines lines. Return 0 or -errno. */
+/* Make each page fault move @lines cache lines; 0: none. Return 0 or -errno. */
 static int faults_move(unsigned int lines)
 {
 	char text[16];
@@ -231,7 +233,7 @@ FIXTURE_OF(page_faults, machine_setup_once("clock=manual", ""),
 
 FIXTURE_VARIANT(page_faults)
 {
-	unsigned int lines;	/* that each fault moves */
+	unsigned int lines;	/* cache lines that each page fault moves */
 };
 
 FIXTURE_VARIANT_ADD(page_faults, of_64_lines) { .lines = 64 };
@@ -261,7 +263,7 @@ TEST_F(page_faults, read_and_write_their_lines_where_they_happen)
 			others += sum_channels(reads[p]);
 	}
 	EXPECT_GE(faults, PAGES);
-	/* none when it is off */
+	/* page faults of the second touch_pages() move no lines */
 	EXPECT_EQ(faults, faults_taken());
 	EXPECT_EQ(faults * variant->lines, rd);
 	EXPECT_EQ(faults * variant->lines, wr);
@@ -275,7 +277,7 @@ TEST_F(page_faults, read_and_write_their_lines_where_they_happen)
 	}
 }
 
-/* The traffic of faults is sampled: the freeze happens in the fault. */
+/* The traffic of page faults overflows a sampling counter: the freeze is in the fault. */
 TEST_F(page_faults, overflow_a_counter)
 {
 	int fd, cpu = package_cpu(0, 0);
@@ -306,7 +308,7 @@ TEST_F(page_faults_file, takes_a_number_and_nothing_else)
 			TH_LOG("\"%s\" is taken", bad[i]);
 		}
 	}
-	/* off twice is off */
+	/* 0 may be written while the mode is off */
 	EXPECT_EQ(0, -faults_move(0));
 	EXPECT_EQ(0, -faults_move(0));
 }
@@ -316,7 +318,7 @@ TEST_F(page_faults_file, takes_a_number_and_nothing_else)
 FIXTURE_OF(end, machine_setup_once("clock=manual", ""),
 	   expect_nothing_left(_metadata));
 
-/* The device keeps the module, and unloading takes the device along. */
+/* The simulator does not unload while the device is open, and removes the device. */
 TEST_F(end, waits_for_the_device_and_takes_it_along)
 {
 	int dev = open(DEVICE, O_WRONLY | O_CLOEXEC);
@@ -330,7 +332,7 @@ TEST_F(end, waits_for_the_device_and_takes_it_along)
 	EXPECT_EQ(ENOENT, errno);
 }
 
-/* Unloading switches the mode off. */
+/* Unloading the simulator ends the traffic of page faults. */
 TEST_F(end, switches_page_faults_off)
 {
 	ASSERT_EQ(0, -faults_move(64));
