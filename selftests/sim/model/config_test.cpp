@@ -42,7 +42,7 @@ TEST(Config, IsChecked) {
   EXPECT_NE(init(with([](auto& c) { c.node_map = 033; })), 0);
 }
 
-// Cluster-on-die: each socket has two nodes, and the UBox says the first.
+// Cluster-on-die: each socket has two nodes, and the UBox has the number of the first.
 TEST(Config, NodeMapNeedNotBeTheIdentity) {
   model_config config = kFull;
   config.packages = 4;
@@ -67,7 +67,8 @@ TEST(Config, NamesAndNumbersOfBoxes) {
   std::vector<std::string> own_names{"ubox", "cbox", "sbox", "ha",     "imc",
                                      "irp",  "pcu",  "qpi",  "r2pcie", "r3qpi"};
   std::vector<unsigned> own_numbers{1, 18, 4, 2, 8, 2, 1, 3, 1, 3};
-  own_names.resize(MODEL_BOX_TYPES);  // the others' have no name and no box
+  // box types of other generations have no name and no box
+  own_names.resize(MODEL_BOX_TYPES);
   own_numbers.resize(MODEL_BOX_TYPES);
   EXPECT_EQ(names, own_names);
   EXPECT_EQ(numbers, own_numbers);

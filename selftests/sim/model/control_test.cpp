@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Who may count and when: enabling (§2.1.2), freezing at box and global level
-// (§2.1.3, §2.1.4), and the errata of control registers.
+// When a counter counts: enabling (§2.1.2), freezing of a box and of a package (§2.1.3,
+// §2.1.4), errata of control registers, and free-running counters.
 #include <gtest/gtest.h>
 
 #include "reference.h"
@@ -88,7 +88,8 @@ TEST_P(BoxFreeze, BoxFreezeStopsCounting) {
       << "events occur while the box is frozen";
 }
 
-// The manual clock waits for boxes that would count if software had not frozen them.
+// The manual clock waits for boxes that would count if software had not frozen them:
+// model_held_since() is the time of the last freeze of such a box.
 TEST_P(BoxFreeze, HeldSinceTheLastFreezeOfWhatWouldCount) {
   m.now_ns = 1000;
   m.write(box.box_ctl(), box.ones() & (1u << 16));
@@ -256,7 +257,7 @@ TEST_P(SelfClearing, RstOfOtherBoxesClearsItself) {
   EXPECT_EQ(m.read(box.ctr(0)), expect(100, 100));
 }
 
-// A known cause of #GP: two new bits at once
+// A write that sets two new bits of an SBo's box control is a known cause of #GP.
 TEST(Errata, SboBoxControlTakesOneNewBitAWrite) {
   Machine m;
   for (unsigned i = 0; i < 4; ++i) {

@@ -13,7 +13,7 @@
 namespace test {
 namespace {
 
-// The control bits that select an event of the tables.
+// Event select and unit mask bits of a control register for an event of the tables.
 u32 select(const model_wave& wave) {
   return (wave.code & 0xff) | (wave.code & 0x100 ? kExt : 0) |
          umask(wave.umask);
@@ -25,7 +25,7 @@ u32 largest_thresh(model_box_type box_type) {
 
 class Kind : public testing::TestWithParam<Box> {
  protected:
-  // Programs one counter, lets cycles pass and returns what it counted.
+  // Programs a counter, lets cycles pass and returns the count.
   u64 run(unsigned counter, u32 ctl, u64 cycles) {
     m.program(box, counter, kEn | ctl);
     m.write(box.ctr(counter), 0);
@@ -101,7 +101,8 @@ TEST_P(Kind, WithoutThresholdInvertAndEdgeDoNothing) {
   }
 }
 
-// A falling edge for each rising one, in whole periods; and < is what >= is not
+// In whole periods there are as many falling as rising edges, and each cycle passes
+// either the comparison >= or the inverted comparison <.
 TEST_P(Kind, EdgesAndComparisonsAddUp) {
   for (const model_wave& wave : waves(box.box_type)) {
     const unsigned i = std::countr_zero(wave.ctrs);
@@ -158,7 +159,8 @@ TEST_P(Kind, SplitTimeCountsLikeWholeTime) {
     EXPECT_EQ(m.read(box.ctr(i)), other.read(box.ctr(i)));
 }
 
-// Hundreds of random boxes: all counters at once, random bits, time in pieces
+// Hundreds of random configurations of a box: all counters count at once, with random
+// control bits, while time passes in pieces of random length.
 TEST_P(Kind, RandomControlsCountLikeTheNaiveLoop) {
   std::mt19937 random(2);
   const auto table = waves(box.box_type);
@@ -201,7 +203,7 @@ TEST_P(Kind, RandomControlsCountLikeTheNaiveLoop) {
   }
 }
 
-// 2^40 cycles are computed at once and exactly: whole periods and a remainder
+// The model computes 2^40 cycles at once and exactly, as whole periods and a remainder.
 TEST_P(Kind, LongTimesAreExact) {
   const u64 period_sum = expected(0, box.event(), 720720);
   const u64 cycles = (1ull << 40) / 720720 * 720720;
@@ -242,7 +244,7 @@ TEST_P(Kind, SeveralWrapsInOneLongTimeAreOneStatusBit) {
   EXPECT_EQ(m.read(box.status()), box.status_bit(0));
 }
 
-// An event that counts every cycle, by hand
+// An event that counts in every cycle, with counts that are computed by hand
 TEST(Counting, ClockticksByHand) {
   for (const Box& box :
        all_boxes([](const Box& b) { return b.has_clockticks(); })) {
@@ -327,7 +329,7 @@ TEST(CboOccupancy, Counter0sOwnShapeDoesNotMatter) {
 
 class Pcu : public testing::Test {
  protected:
-  // Cores in a C-state in a cycle: 1 is C0, 2 is C3, 3 is C6.
+  // Number of cores in a C-state in a cycle: state 1 is C0, 2 is C3, 3 is C6.
   u32 cores(u32 state, u64 cycle) {
     return event_value(
         {.box_type = MODEL_PCU, .counter = 0, .ctl = occ_sel(state) | 0x80}, cycle);
@@ -421,7 +423,7 @@ TEST_F(Pcu, Case6InvertAndBand) {
 }
 
 // §2.8.2.2: ".occ_invert - Changes the .thresh test condition to `<` for the
-// occupancy events (when .ev_sel[7] is set to 1)"; one alone inverts too
+// occupancy events (when .ev_sel[7] is set to 1)"; .invert or .occ_invert alone inverts
 TEST_F(Pcu, EitherInvertBitInvertsOccupancy) {
   m.program(pcu, 0, kEn | 0x80 | occ_sel(2) | thresh(3) | kInvert);
   m.program(pcu, 1, kEn | 0x80 | occ_sel(2) | thresh(3) | kOccInvert);
@@ -527,8 +529,8 @@ TEST(Time, PassesInAllPackagesAlike) {
   EXPECT_EQ(m.rdmsr(0x3f8), 1u);
 }
 
-// What is counted after a restart of the cycles is what is counted after a
-// reset, whatever the time before; nothing that was counted is lost.
+// After model_restart_cycles() a counter counts as after a reset, however many cycles have
+// passed before, and keeps its earlier count.
 TEST_P(Kind, WaveformsStartOverWithTheCycles) {
   Machine fresh, old;
   u32 ctl = kEn | box.event();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Differences of other generations from Haswell.
+// Differences of Broadwell, Ivy Bridge and Sandy Bridge from Haswell, and the layouts of
+// Haswell's IRP counters.
 #include <gtest/gtest.h>
 
 #include "machine.h"
@@ -167,7 +168,8 @@ TEST(IvyBridge, AThreadHasFiveBitsAndAStateSix) {
   EXPECT_EQ(m.undefined.size(), 1u) << "that is Haswell's M'";
 }
 
-// Tables 1-3 and 2-144 of 331051, and a register that is not a counter.
+// Addresses of the IRPs' counters: by Tables 1-3 and 2-144 of 331051 (layouts 0 and 1),
+// and with another register at 0xc0 (layout 2).
 TEST(Haswell, TheIrpsCountersAreAtOneAddressOrAnother) {
   const unsigned at[][4] = {{0xa0, 0xa8, 0xb0, 0xb8},
                             {0xa0, 0xb0, 0xb8, 0xc0},
@@ -196,7 +198,7 @@ TEST(Haswell, TheIrpsCountersAreAtOneAddressOrAnother) {
   }
 }
 
-// One box control and one status for both: 2.7.2.1.
+// Both IRPs have the same box control and the same status register (§2.7.2.1).
 TEST(Haswell, TheIrpsShareBoxControlAndStatus) {
   Machine m(kFull);
   const Box irp[] = {{MODEL_IRP, 0}, {MODEL_IRP, 1}};
@@ -244,13 +246,15 @@ TEST(IvyBridge, TheCountersOfTheIrpAreNotOneAfterTheOther) {
   EXPECT_EQ(m.undefined.size(), 1u) << "it cannot signal overflows";
 }
 
-// Number of entries in a home agent's queue: the count of each cycle is its occupancy.
+// Queues of the home agent: an occupancy event adds the number of entries in each cycle.
+// kQOccRst in the control register clears the queue's occupancy.
 constexpr u32 kQOccRst = 1u << 16;
 constexpr unsigned kHa = devfn(14, 1), kHaCtl = 0xd8, kHaCtr = 0xa0;
 constexpr u32 kNeverEmpty = 0x34 | umask(3);
 constexpr u32 kQueues[] = {0x43 | umask(1), 0x43 | umask(0x20), 0x28 | umask(2),
                            0x30 | umask(1), kNeverEmpty};
 
+// Occupancy of a queue that is not cleared, in each cycle
 std::vector<unsigned> occupancies(u32 event, unsigned cycles) {
   Machine m(ivy_bridge());
   std::vector<unsigned> list;
@@ -263,7 +267,8 @@ std::vector<unsigned> occupancies(u32 event, unsigned cycles) {
   return list;
 }
 
-// Table 2-40: cleared, then changed by arrivals and departures, never below zero.
+// Expected occupancy after a clear in cycle `at` (Table 2-40): from 0 on, arrivals and
+// departures change the occupancy, but never below 0.
 std::vector<unsigned> cleared(std::vector<unsigned> queue, unsigned at) {
   unsigned was = queue[at - 1], has = 0;
   for (unsigned t = at; t < queue.size(); t++) {
@@ -314,7 +319,7 @@ TEST(IvyBridge, AClearedQueueMeetsThresholdsAndEdges) {
     const auto queue = cleared(occupancies(event, kCycles), kClear);
     unsigned above = 0, edges = 0;
     for (unsigned t = kClear; t < kCycles; t++) {
-      // the cycle of the clear is one in which the queue was empty
+      // the queue is empty before the first cycle after the clear
       const bool was = t > kClear && queue[t - 1] >= kThresh;
       above += queue[t] >= kThresh;
       edges += queue[t] >= kThresh && !was;
@@ -401,7 +406,7 @@ model_config sandy_bridge() {
   return config;
 }
 
-// Table 2-9 and its like.
+// .frz_en of the box control, Table 2-9 and the corresponding tables of other boxes
 constexpr u32 kFrzEn = 1u << 16;
 constexpr unsigned kSandyHa = devfn(14, 1), kSandyQpi = devfn(8, 2);
 

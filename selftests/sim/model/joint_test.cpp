@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Xeon 7100 and 7400: counters that share a register with their control, and
-// the register that freezes and clears all of them, against the sentences of
-// the SDM, volume 3B, §18.24.
+// Xeon 7100 and 7400: counters that share an MSR with their control bits, and the MSR that
+// freezes and clears all counters of a package. The tests follow the sentences of the SDM,
+// volume 3B, §18.24.
 #include <gtest/gtest.h>
 
 #include "machine.h"
@@ -44,7 +44,7 @@ class Xeon7100 : public ::testing::Test {
  protected:
   Machine m{frontside(model_xeon7100)};
 
-  // Count of counter 0 of the look-ups for one transaction.
+  // Programs the first look-up counter, sends a transaction and returns the count.
   u64 takes(u64 control, const Txn &t) {
     m.wrmsr(kLookup0, control);
     m.traffic(t);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The simulated machine of the model's tests; see machine.h.
+// The machine of the model's tests: addresses of registers, and the front end. See
+// machine.h.
 #include "machine.h"
 
 #include <gtest/gtest.h>
@@ -10,8 +11,7 @@ namespace {
 constexpr const char* kNames[] = {"ubox", "cbox", "sbox", "ha",     "imc",
                                   "irp",  "pcu",  "qpi",  "r2pcie", "r3qpi"};
 
-// Devices and functions of Table 1-3; the iMC's device IDs are checked in
-// registers_test.cpp.
+// Devices and functions of Table 1-3. pci_test.cpp checks the device IDs of the iMC.
 constexpr unsigned kHa[] = {devfn(18, 1), devfn(18, 5)};
 constexpr unsigned kImc[] = {devfn(20, 0), devfn(20, 1), devfn(21, 0),
                              devfn(21, 1), devfn(23, 0), devfn(23, 1),
@@ -53,9 +53,9 @@ void on_pmi(void* ctx, unsigned pkg, u32 cores, bool wake) {
 
 u64 on_now_ns(void* ctx) { return static_cast<Machine*>(ctx)->now_ns; }
 
-void on_undefined(void* ctx, unsigned pkg, const char* what) {
+void on_undefined(void* ctx, unsigned pkg, const char* text) {
   static_cast<Machine*>(ctx)->undefined.push_back(std::to_string(pkg) + " " +
-                                                  what);
+                                                  text);
 }
 
 constexpr model_ops kOps = {on_pmi, on_now_ns, on_undefined};
@@ -72,7 +72,7 @@ u32 Box::ones() const {
 }
 
 u32 Box::status_bit(unsigned counter) const {
-  // the IRPs' are in one register
+  // both IRPs have their bits in the same register
   if (box_type == MODEL_IRP) return 1u << (2 * index + counter);
   return 1u << (box_type == MODEL_IMC ? counter + 1 : counter);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A simulated machine for the model's tests: register names for addresses, which are
-// typed here from the manual, independently of the model, and a front end that records
-// the model's requests.
+// A machine for the model's tests: names for the addresses of registers, and a front end
+// that records the PMIs and the undefined writes of the model. The addresses are typed
+// from the manual, independently of the model.
 #ifndef SELFTESTS_MODEL_MACHINE_H
 #define SELFTESTS_MODEL_MACHINE_H
 
@@ -46,7 +46,8 @@ constexpr unsigned devfn(unsigned device, unsigned function) {
   return device << 3 | function;
 }
 
-// Where a register is; `bytes` is 8 for a counter in PCI space.
+// Address of a register: MSR `at`, or offset `at` in the configuration space of `devfn`.
+// `bytes` is 8 for a counter in PCI space.
 struct Reg {
   bool pci = false;
   bool io_bus = false;
@@ -55,7 +56,7 @@ struct Reg {
   unsigned bytes = 4;
 };
 
-// One box and the addresses of its registers, from the tables of chapter 2.
+// A box and the addresses of its registers, from the tables of chapter 2.
 struct Box {
   model_box_type box_type;
   unsigned index;
@@ -64,14 +65,15 @@ struct Box {
   bool has_fixed() const { return box_type == MODEL_UBOX || box_type == MODEL_IMC; }
   bool has_ov_en() const { return box_type != MODEL_CBOX && box_type != MODEL_SBOX; }
   bool has_box_ctl() const { return box_type != MODEL_UBOX; }
-  // Bits 17:16 of the box control are reserved as 1.
+  // Reserved bits of the box control that must be written as 1: 17:16, or none.
   u32 ones() const;
   u32 status_bit(unsigned counter) const;
   u64 global_bits() const;
   bool has_clockticks() const {
     return box_type != MODEL_UBOX && box_type != MODEL_IRP;
   }
-  // An event that counts: in every cycle if the box has one that does.
+  // Event code that counts in every cycle, or in some cycles if the box type has no
+  // event for every cycle.
   u32 event() const;
   std::string name() const;
 
@@ -83,10 +85,10 @@ struct Box {
   Reg status() const;
 };
 
-// Every box of a full package, or those of which `wanted` is true.
+// Every box of a full package for which `wanted` returns true.
 std::vector<Box> all_boxes(bool (*wanted)(const Box&) = nullptr);
 
-// struct model_txn with a default for everything.
+// struct model_txn with a default for every member.
 struct Txn {
   model_box_type box_type = MODEL_UBOX;
   unsigned box = 0;
@@ -163,7 +165,8 @@ class Machine {
   void pci_write(unsigned devfn, unsigned where, u32 value, unsigned size = 4,
                  unsigned pkg = 0, bool io_bus = false);
 
-  // Writes a control register in the way that works on every box.
+  // Writes a control register twice, first without .en, because some boxes take the event
+  // select on the second write only.
   void program(const Box& box, unsigned counter, u32 ctl, unsigned pkg = 0);
   u64 advance(u64 cycles) { return model_advance(model_, cycles); }
   s64 traffic(const Txn& txn);

@@ -11,8 +11,8 @@
 namespace test {
 namespace {
 
-// Table 1-2, with each range as printed, except 0x3fc and 0x3fd: the SDM has these
-// residencies in each core, not in the package
+// Ranges of Table 1-2 as printed, without MSRs 0x3fc and 0x3fd: in the SDM these two
+// residencies belong to a core and not to the package
 TEST(MsrSpace, ClaimsExactlyTable1_2) {
   Machine m;
   std::vector<std::pair<u32, u32>> ranges = {

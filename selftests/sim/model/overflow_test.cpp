@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Overflow: ov_en -> box status -> global status -> global freeze -> PMI (§2.1.1), the
-// steps before the next one, and the recipes of §2.1.2 to §2.1.4.
+// Overflows: a counter with .ov_en sets its bit in the box status and in the global
+// status, freezes the package and sends a PMI (§2.1.1). Also what software must clear
+// before the next freeze, and the recipes of §2.1.2 to §2.1.4.
 #include <gtest/gtest.h>
 
 #include "reference.h"
@@ -10,7 +11,7 @@ namespace {
 
 constexpr u64 kTop = 1ull << 48;
 
-// Every counter of every box that can signal the UBox.
+// A general counter of a box that can signal an overflow to the UBox
 struct Counter {
   Box box;
   unsigned index;
@@ -26,7 +27,7 @@ std::vector<Counter> counters_with_ov_en() {
 
 class Overflow : public testing::TestWithParam<Counter> {
  protected:
-  // The cycle in which the armed counter reaches `events` events.
+  // Number of cycles from cycle `from` on in which the counter counts `events` events.
   u64 cycles_for(u64 events, u64 from = 0) const {
     u64 t = from;
     for (u64 seen = 0; seen < events; ++t)
@@ -34,6 +35,7 @@ class Overflow : public testing::TestWithParam<Counter> {
           increment({.box_type = box.box_type, .counter = i, .ctl = box.event()}, t);
     return t - from;
   }
+  // Programs the counter to overflow after `events` events.
   void arm(u64 events) {
     m.write(box.ctr(i), kTop - events);
     m.program(box, i, kEn | kOvEn | box.event());
@@ -141,8 +143,8 @@ TEST_P(Overflow, NewFreezeOnlyAfterBothStatusesAreCleared) {
   }
 }
 
-// §2.1.4: clear counters, clear overflow bits, next sample, unfrz_all; ten
-// times
+// §2.1.4, ten times: clear the counters, clear the overflow bits, set up the next sample,
+// set unfrz_all.
 TEST_P(Overflow, SampleIntervalAfterSampleInterval) {
   m.wrmsr(kGlobalCtl, 1);
   arm(100);
@@ -294,7 +296,7 @@ TEST(Together, PackagesInOneCycle) {
   EXPECT_TRUE(model_frozen(m.model(), 1));
 }
 
-// One package handles its overflow, the other one keeps counting
+// While package 0 is frozen by its overflow, package 1 keeps counting.
 TEST(Together, APackageDoesNotStopTheOther) {
   Machine m;
   const Box pcu{MODEL_PCU, 0};
@@ -307,7 +309,8 @@ TEST(Together, APackageDoesNotStopTheOther) {
   EXPECT_EQ(m.read(pcu.ctr(0), 1), 100u);
 }
 
-// Two ports share ov_q0: the UBox has one overflow, which must be cleared
+// QPI ports 0 and 1 share ov_q0: after the overflow of a port, the other port causes no
+// freeze until ov_q0 is cleared.
 TEST(Together, BoxesThatShareAGlobalBit) {
   Machine m;
   const Box port0{MODEL_QPI, 0}, port1{MODEL_QPI, 1};
@@ -366,7 +369,8 @@ TEST(GlobalStatus, OnesClearAndZerosDoNot) {
   }
 }
 
-// An overflow that was not cleared is not signalled again with another box's
+// A bit of a box status that was not cleared does not set its global status bit again
+// when another box overflows.
 TEST(GlobalStatus, UnclearedOverflowIsNotReportedAgain) {
   Machine m;
   const Box pcu{MODEL_PCU, 0}, ha{MODEL_HA, 0};
@@ -398,7 +402,7 @@ TEST(GlobalStatus, ClearingABoxWhileItCountsRearmsIt) {
   EXPECT_EQ(m.advance(100), 20u);
 }
 
-// A freeze while a counter overflows elsewhere: no second message
+// In a package or a box that software froze, an armed counter does not overflow.
 TEST(GlobalStatus, SoftwareFreezeKeepsArmedCountersQuiet) {
   Machine m;
   const Box pcu{MODEL_PCU, 0};
@@ -416,7 +420,7 @@ TEST(GlobalStatus, SoftwareFreezeKeepsArmedCountersQuiet) {
   EXPECT_EQ(m.advance(100), 10u);
 }
 
-// The deadline follows every change of an armed counter
+// The model predicts the overflow again after every change of an armed counter.
 TEST(GlobalStatus, RearmingAnArmedCounterMovesItsOverflow) {
   Machine m;
   const Box qpi{MODEL_QPI, 0};
@@ -468,7 +472,8 @@ TEST(FrozenTime, FromOverflowToUnfreeze) {
   EXPECT_EQ(model_frozen_ns(m.model()), 700u);
 }
 
-// Software may freeze the package while an overflow is on its way to do it.
+// Software freezes the package before the freeze of an overflow takes effect: the time
+// counts from the overflow's freeze on, and not from software's.
 TEST(FrozenTime, FromTheOverflowAlsoIfFrozenBefore) {
   Machine m;
   const Box pcu{MODEL_PCU, 0};

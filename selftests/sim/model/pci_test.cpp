@@ -20,8 +20,8 @@ struct Function {
   bool pmon;
 };
 
-// Table 1-3; the iMC's by ID in the order of pci.ids, and what a bus scan and
-// §1.6.1 need beside them
+// Functions of Table 1-3, with the iMC's device IDs in the order of pci.ids, and further
+// functions that a bus scan and §1.6.1 need
 constexpr Function kFunctions[] = {
     {true, 5, 0, 0x2f28, false},   {true, 5, 6, 0x2f39, true},
     {false, 8, 0, 0x2f80, false},  {false, 8, 2, 0x2f32, true},
@@ -147,7 +147,7 @@ TEST(PciSpace, ASmallPackageHasFewerFunctions) {
       << "no third package";
 }
 
-// "32x2": two dwords, accessed in any of the sizes
+// "32x2": a counter is two dwords, which software may access in any size
 TEST(PciSpace, AccessesOf1_2And4BytesAtAnyAlignment) {
   Machine m;
   const unsigned at = devfn(20, 0);

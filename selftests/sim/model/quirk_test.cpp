@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Quirky hardware: leftover register state, parts that are missing or duplicate, and
+// Quirks: leftover register state, PCI functions that are missing or duplicate, and
 // errata in their strict reading.
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ constexpr u32 kAbsent = 0xffffffff;
 
 class LeftBehind : public testing::Test {
  protected:
-  void leave(u32 what) { model_make_dirty(m.model(), what); }
+  void leave(u32 state) { model_make_dirty(m.model(), state); }
   const Box ha{MODEL_HA, 1}, pcu{MODEL_PCU, 0}, cbox{MODEL_CBOX, 17};
   Machine m;
 };
@@ -36,7 +36,7 @@ TEST_F(LeftBehind, FrozenUntilUnfrozen) {
   EXPECT_EQ(model_frozen_ns(m.model()), 0u) << "no overflow did it";
 }
 
-// A status that is set prevents a message on the next overflow (§2.2.1.1).
+// A status bit that is set already prevents the freeze of the next overflow (§2.2.1.1).
 TEST_F(LeftBehind, StaleStatusHidesOverflows) {
   leave(MODEL_DIRTY_STATUS);
   EXPECT_EQ(m.read(ha.status()), 0xfu);
@@ -54,7 +54,8 @@ TEST_F(LeftBehind, StaleStatusHidesOverflows) {
   EXPECT_TRUE(model_frozen(m.model(), 0));
 }
 
-// The probe of a width by all ones, on a counter that runs and can interrupt.
+// Leftover counters are enabled and can signal. A driver that writes all ones to find the
+// width of such a counter makes it overflow.
 TEST_F(LeftBehind, CountersRunAndTell) {
   leave(MODEL_DIRTY_COUNTERS);
   for (const Box& box : all_boxes()) {
@@ -171,7 +172,7 @@ TEST(WriteWhole, RecordsAValueThatIsWrittenTwice) {
   }
 }
 
-// §2.10.2.2 is about the event select only.
+// In R2PCIe only the event select needs the second write (§2.10.2.2).
 TEST(WriteWhole, NotOfR2pcie) {
   Machine m(strict());
   const Box r2pcie{MODEL_R2PCIE, 0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Rates instead of waveforms: exact over time for any steps, shaped by threshold,
-// invert and edge cycle by cycle (§1.4), filtered like traffic, and without trace
-// afterwards.
+// Rates of events instead of waveforms: counts are exact over time for steps of any size;
+// threshold, invert and edge apply cycle by cycle (§1.4); filters apply as to traffic;
+// without rates the waveforms count again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class Rates : public testing::Test {
     const struct model_rate r = {whole, frac};
     return model_rate(m.model(), &t, &r);
   }
-  // Count of counter `i` for an event in `cycles` cycles.
+  // Programs counter `i`, lets `cycles` cycles pass and returns the count.
   u64 run(const Box& box, unsigned i, u32 ctl, u64 cycles) {
     m.program(box, i, kEn | ctl);
     m.write(box.ctr(i), 0);
@@ -122,7 +122,7 @@ TEST_F(Rates, PartsAddUpToTheirSumAtAnyTime) {
   }
 }
 
-// Cycle by cycle: the value is the growth of a running sum.
+// The value of the event in a cycle is the growth of a running sum of the rate.
 TEST_F(Rates, ThresholdInvertAndEdge) {
   for (u32 whole : {0u, 2u}) {
     for (u32 frac : {0u, kParts / 5, kParts / 2, kParts / 7 * 6}) {
@@ -273,7 +273,7 @@ TEST_F(Rates, WithoutARateNothingEverOverflows) {
   EXPECT_EQ(model_cycles_to_freeze(m.model()), U64_MAX);
 }
 
-// Later than the model looks ahead
+// The overflow is later than the time for which the model searches for overflows.
 TEST_F(Rates, AnOverflowThatIsFarAwayComesToo) {
   rate(kHa, kRequests, 1, 0, 1);
   m.wrmsr(kGlobalCtl, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The naive count; see reference.h.
+// Expected count of a counter, cycle by cycle; see reference.h.
 #include "reference.h"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ u32 increment(const Selection& s, u64 cycle) {
   if (limit == 0) return value;
   const bool level = (value >= limit) != invert;
   if (!edge) return level;
-  // 720720 is a multiple of every period: the cycle before the first one.
+  // 720720 is a multiple of every period, so cycle 720719 stands for the cycle before 0.
   const u64 before = (cycle == 0 ? 720720 : cycle) - 1;
   return level && (event_value(s, before) >= limit) == invert;
 }

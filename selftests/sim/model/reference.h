@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Expected count of a counter, in the simplest way: from the table of waves in every
-// single cycle.
+// Expected count of a counter, computed in the simplest way: cycle by cycle from the
+// table of waveforms.
 #ifndef SELFTESTS_MODEL_REFERENCE_H
 #define SELFTESTS_MODEL_REFERENCE_H
 
@@ -10,21 +10,23 @@
 
 namespace test {
 
+// Waveforms of all events of a box type
 std::span<const model_wave> waves(model_box_type box_type);
 
-// Configuration of a box, as far as one counter depends on it.
+// Configuration of a counter, and of its box as far as the counter depends on the box
 struct Selection {
   model_box_type box_type;
   unsigned counter;
   u32 ctl;
-  u32 ctl0 = 0;        // counter 0's control, for the CBo's COUNTER0_OCCUPANCY
+  u32 ctl0 = 0;        // control of counter 0, for the CBo's COUNTER0_OCCUPANCY
   u32 pcu_filter = 0;  // PCU_MSR_PMON_BOX_FILTER
 };
 
-// The event's value in one cycle, before the threshold.
+// Value of the event in a cycle, before the threshold comparison
 u32 event_value(const Selection& s, u64 cycle);
-// What the counter adds in one cycle.
+// Increment of the counter in a cycle
 u32 increment(const Selection& s, u64 cycle);
+// Count of the counter in `cycles` cycles from `first_cycle` on
 u64 count(const Selection& s, u64 first_cycle, u64 cycles);
 
 }  // namespace test

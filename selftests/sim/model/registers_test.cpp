@@ -27,7 +27,7 @@ u32 ctl_fields(const Box& box) {
   }
 }
 
-// Bits of it that the manual wants written as 0.
+// Reserved bits of a general counter's control register that must be written as 0.
 u32 ctl_must_be_zero(const Box& box) {
   switch (box.box_type) {
     case MODEL_CBOX:
@@ -42,6 +42,7 @@ u32 ctl_must_be_zero(const Box& box) {
   }
 }
 
+// Width of the general counters of a box in a model with narrow counters.
 unsigned narrow_bits(const Box& box, unsigned counter_bits) {
   return box.box_type == MODEL_UBOX || box.box_type == MODEL_SBOX ||
                  box.box_type == MODEL_R3QPI
@@ -139,7 +140,7 @@ TEST_P(BoxRegisters, RstClearsItsCounterAndReadsZero) {
     EXPECT_EQ(m.read(box.ctr(i)), i == 1 ? 0u : 100 + i);
 }
 
-// Tables 2-8, 2-17, ..: bits 63:48 are reserved; 44 where sources disagree
+// Tables 2-8, 2-17, ..: bits 63:48 are reserved. For some boxes other sources have 44 bits.
 TEST_P(BoxRegisters, CountersHave48Bits) {
   for (unsigned i = 0; i < box.counters(); ++i) {
     m.write(box.ctr(i), ~0ull);
@@ -157,7 +158,7 @@ TEST_P(BoxRegisters, NarrowCountersHave44Bits) {
   }
 }
 
-// Table 2-5 of the E5 manual (327043) has 44 bits for the UBox's.
+// Table 2-5 of the E5 manual (327043) has 44 bits for the UBox's fixed counter.
 TEST_P(FixedCounter, NarrowOnesWrapAndSignalAtTheirWidth) {
   for (u32 bits : {32u, 44u, 47u}) {
     model_config config = kFull;
@@ -222,7 +223,7 @@ TEST_P(BoxControlRegister, RstCtrsResetsAllCountersButNoControl) {
   if (box.has_fixed()) {
     EXPECT_EQ(m.read(box.fixed_ctr()), 0u);
   }
-  // it acts when written and does not stay
+  // .rst_ctrs acts when it is written, and not on later writes of a counter
   m.write(box.ctr(0), 78);
   EXPECT_EQ(m.read(box.ctr(0)), 78u);
 }
@@ -265,22 +266,22 @@ TEST_P(BoxControlRegister, WithBits17And16IsNotReported) {
 
 // Tables 2-6, 2-15, 2-46, 2-62, ..: ov is RW1C, "Write of `1' will clear"
 TEST_P(BoxStatus, StatusBitsSetByOverflowAndClearedByOnes) {
-  u32 all = 0;
+  u32 bits = 0;
   for (unsigned i = 0; i < box.counters(); ++i) {
     m.write(box.ctr(i), (1ull << 48) - 5);
     m.program(box, i, kEn | box.event());
-    all |= box.status_bit(i);
+    bits |= box.status_bit(i);
   }
   m.advance(4);
   EXPECT_EQ(m.read(box.status()), 0u);
   m.advance(1);
-  EXPECT_EQ(m.read(box.status()), all);
+  EXPECT_EQ(m.read(box.status()), bits);
   m.write(box.status(), 0);
-  EXPECT_EQ(m.read(box.status()), all) << "zeros do nothing";
+  EXPECT_EQ(m.read(box.status()), bits) << "zeros do nothing";
   for (unsigned i = 0; i < box.counters(); ++i) {
     m.write(box.status(), box.status_bit(i));
-    all &= ~box.status_bit(i);
-    EXPECT_EQ(m.read(box.status()), all);
+    bits &= ~box.status_bit(i);
+    EXPECT_EQ(m.read(box.status()), bits);
   }
   EXPECT_TRUE(m.pmis.empty()) << "no ov_en, no message";
   EXPECT_EQ(m.rdmsr(kGlobalStatus), 0u);

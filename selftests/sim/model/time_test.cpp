@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Time between an overflow and its freeze, status and PMI, and boxes whose clock is
-// not UCLK.
+// Delays from an overflow to the freeze, to the status bit and to the PMI; and boxes with
+// another clock than UCLK.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -18,7 +18,7 @@ class Delays : public testing::Test {
     const model_delays delays{freeze, status, pmi};
     model_set_delays(m.model(), &delays);
   }
-  // Number of cycles after which the counter overflows.
+  // Programs counter 0 of a box to overflow after `cycles` cycles.
   void arm(const Box& box, u64 cycles) {
     m.write(box.ctr(0), kTop - cycles);
     m.program(box, 0, kEn | kOvEn | box.event());
@@ -79,7 +79,8 @@ TEST_F(Delays, StatusAndPmiComeLater) {
   EXPECT_EQ(m.read(cbox.ctr(0), 1), 170u) << "not the other package";
 }
 
-// Another box overflows while the first one's freeze is pending.
+// The iMC overflows while the freeze of the HA's overflow is pending: both overflows set
+// their status bits and send PMIs.
 TEST_F(Delays, OverflowsBeforeTheFreezeAreTold) {
   delay(30, 10, 5);
   arm(ha, 100);
@@ -96,7 +97,8 @@ TEST_F(Delays, OverflowsBeforeTheFreezeAreTold) {
   EXPECT_EQ(m.read(imc.ctr(0)), 10u);
 }
 
-// Software that unfreezes before the last freeze takes effect is frozen again.
+// Software unfreezes the package before the freeze of a second overflow takes effect: the
+// package freezes again.
 TEST_F(Delays, TheLastFreezeComesLate) {
   delay(30, 0, 0);
   arm(ha, 100);
@@ -113,7 +115,8 @@ TEST_F(Delays, TheLastFreezeComesLate) {
   EXPECT_EQ(m.read(cbox.ctr(0)), 150u);
 }
 
-// One box's two counters share a bit: the second overflow sends no message.
+// Two counters of a box share a global status bit. The second overflow sends no PMI while
+// the bit of the first overflow is pending.
 TEST_F(Delays, ABitOnItsWayIsAsGoodAsSet) {
   delay(30, 10, 5);
   arm(ha, 100);
@@ -156,7 +159,7 @@ TEST_F(Delays, RestartedCyclesMoveWhatIsOnItsWay) {
   EXPECT_EQ(m.pmis.size(), 1u);
 }
 
-// Transactions take no time: all of them come before the freeze.
+// Transactions take no time: the counter counts all of them before the freeze.
 TEST_F(Delays, TrafficIsFasterThanTheFreeze) {
   delay(10, 0, 0);
   m.write(imc.ctr(0), kTop - 100);
@@ -213,7 +216,7 @@ TEST(Clocks, BoxesHaveTheirOwn) {
     m.program(boxes[i].box, 0, kEn | event[i]);
   m.write(boxes[1].box.fixed_ctl(), kEn);
   u64 passed = 0;
-  // Steps of any size add up: no fraction of a cycle is lost or doubled.
+  // Steps of any size add up: the model neither loses nor doubles a fraction of a cycle.
   for (u64 step : {1ull, 1ull, 2ull, 3ull, 1000ull, 99999ull, 12345678901ull}) {
     m.advance(step);
     passed += step;
@@ -225,7 +228,8 @@ TEST(Clocks, BoxesHaveTheirOwn) {
   }
 }
 
-// The overflow is in the first UCLK cycle that completes the box's cycle.
+// The counter overflows in the first UCLK cycle in which the overflowing cycle of the
+// box's own clock is complete.
 TEST(Clocks, OverflowsAreOnTime) {
   std::mt19937 random(1);
   for (int i = 0; i < 200; ++i) {
@@ -278,7 +282,7 @@ TEST(Clocks, UclkChangesAlone) {
   for (u32 khz : {2500000u, 1000000u, 0u, 3300000u, 100000u, 0u, 2500000u}) {
     ASSERT_EQ(model_set_uclk(m.model(), 0, khz), 0);
     EXPECT_EQ(model_uclk(m.model(), 0), khz);
-    // A new frequency begins with a whole cycle.
+    // A new frequency begins with a whole UCLK cycle.
     m.advance(333);
     m.advance(667 + 12345);
     uclk += share(1000 + 12345, khz, 2500000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Transactions: counters take exactly those that their event, umask and the
-// box's filters let through (§2.3.2.3, §2.5.1.3, §2.8.2.2, §2.9.2.3).
+// Transactions: a counter counts exactly the transactions that match its event and unit
+// mask and the filters of the box (§2.3.2.3, §2.5.1.3, §2.8.2.2, §2.9.2.3).
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -20,7 +20,7 @@ u32 select(const model_wave& wave) {
 
 class Traffic : public testing::Test {
  protected:
-  // Sends `count` transactions and returns what counter 0 took of them.
+  // Sends `count` transactions and returns by how much counter 0 grew.
   u64 taken(const Box& box, Txn txn, u64 count = 1) {
     txn.box_type = box.box_type;
     txn.box = box.index;
@@ -35,7 +35,7 @@ class Traffic : public testing::Test {
 
 // --- matching of event and umask ------------------------------------------
 
-// Filters as open as they go
+// Sets the filters of a box to match as many transactions as possible.
 void open_filters(Machine& m, const Box& box) {
   if (box.box_type == MODEL_CBOX) {
     m.wrmsr(0xe05 + 16 * box.index, 0x7f << 17);
@@ -78,7 +78,7 @@ TEST_F(Traffic, EveryEventOfEveryBoxIsExact) {
   }
 }
 
-// "Register Restrictions" of §2.3.6 and its like
+// "Register Restrictions" of §2.3.6 and of the corresponding sections of other boxes
 TEST_F(Traffic, EventsGoToTheirCountersOnly) {
   for (const Box& box : all_boxes([](const Box& b) { return b.index == 0; })) {
     open_filters(m, box);
@@ -101,7 +101,8 @@ TEST_F(Traffic, EventsGoToTheirCountersOnly) {
   }
 }
 
-// Subevents: one in common is enough. iMC CAS_COUNT: RD is 3, WR is 0xc.
+// Unit mask bits that are subevents: one common bit is enough. In the iMC's CAS_COUNT, RD
+// is 3 and WR is 0xc.
 TEST_F(Traffic, SubeventsOfCasCount) {
   const Box imc{MODEL_IMC, 6};
   m.program(imc, 0, kEn | umask(0x03) | 0x04);
@@ -115,7 +116,7 @@ TEST_F(Traffic, SubeventsOfCasCount) {
   EXPECT_EQ(taken(imc, {.code = 0x04, .umask = 0x00}), 1u);
 }
 
-// Tables 2-151 and 2-152, the masks as printed: x is any bit, 0 must be 0
+// Unit masks as printed in Tables 2-151 and 2-152: an x is any bit, a 0 must be 0.
 TEST_F(Traffic, SubeventsOfIrpMiscLeaveOthersAtZero) {
   const std::vector<std::pair<u32, std::vector<std::string>>> tables = {
       {0x14,
@@ -140,7 +141,7 @@ TEST_F(Traffic, SubeventsOfIrpMiscLeaveOthersAtZero) {
       }
 }
 
-// Conditions: each one must hold. TOR_INSERTS.MISS_LOCAL is 0x2a.
+// Unit mask bits that are conditions: all must hold. TOR_INSERTS.MISS_LOCAL is 0x2a.
 TEST_F(Traffic, ConditionsOfTorInserts) {
   const Box cbo{MODEL_CBOX, 3};
   m.program(cbo, 0, kEn | umask(0x2a) | 0x35);
@@ -604,8 +605,7 @@ TEST_P(QpiFilter, WithoutTheExtensionBitItIsAnotherEvent) {
   EXPECT_EQ(packets(dir, 0x1c00, 0, 10), 0u);
 }
 
-// --- overflow by transactions
-// -------------------------------------------------
+// --- overflow by transactions ------------------------------------------------
 
 TEST_F(Traffic, OverflowStopsTheFlow) {
   const Box imc{MODEL_IMC, 2};
