@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-A real Chromium without a screen, over its DevTools protocol on a pipe: pages are
-loaded, asked, pressed keys in and photographed.
+Control a Chromium without a screen by its DevTools protocol on a pipe: load pages,
+evaluate expressions in pages, press keys and take screenshots.
 """
 
 import base64
@@ -23,19 +23,19 @@ KEYS = {"Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38,
 
 
 def find():
-    """Its path, or None."""
+    """The path of Chromium, or None."""
     return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 def paeth(left, above, corner):
-    """The PNG specification's §9.4."""
+    """The Paeth predictor (PNG specification, §9.4)."""
     guess = left + above - corner
-    return min((abs(guess - one), i, one) for i, one in enumerate(
+    return min((abs(guess - byte), i, byte) for i, byte in enumerate(
         (left, above, corner)))[2]
 
 
 def unfiltered(data, stride, pixel):
-    """A PNG's lines as they are."""
+    """Yields the lines of a PNG without the filters of its encoding."""
     before = bytearray(stride)
     for start in range(0, len(data), stride + 1):
         kind, line = data[start], bytearray(data[start + 1:start + 1 + stride])
@@ -51,8 +51,8 @@ def unfiltered(data, stride, pixel):
 
 
 def smaller(png):
-    """The same picture with the 256 colours that it has most of; the others, where
-    letters end, are the nearest of these."""
+    """The picture as a PNG with a palette of its 256 most frequent colours. Each other
+    colour, at the edges of letters, becomes the nearest colour of the palette."""
     at, chunks = 8, []
     while at < len(png):
         size, = struct.unpack(">I", png[at:at + 4])
@@ -68,13 +68,13 @@ def smaller(png):
     counts = collections.Counter()
     for line in lines:
         counts.update(line)
-    palette = [one for one, _ in counts.most_common(256)]
-    place = {one: min(range(len(palette)), key=lambda i: sum(
-        (a - b) ** 2 for a, b in zip(palette[i], one))) for one in counts}
+    palette = [colour for colour, _ in counts.most_common(256)]
+    place = {colour: min(range(len(palette)), key=lambda i: sum(
+        (a - b) ** 2 for a, b in zip(palette[i], colour))) for colour in counts}
     made = [(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
             (b"PLTE", b"".join(palette)),
             (b"IDAT", zlib.compress(b"".join(
-                b"\0" + bytes(place[one] for one in line) for line in lines), 9)),
+                b"\0" + bytes(place[colour] for colour in line) for line in lines), 9)),
             (b"IEND", b"")]
     return png[:8] + b"".join(
         struct.pack(">I", len(part)) + kind + part +
@@ -82,11 +82,11 @@ def smaller(png):
 
 
 class Failure(Exception):
-    """It ended, said that it cannot, or hangs."""
+    """Chromium ended, answered with an error, or does not answer."""
 
 
 class Chromium:
-    """A browser with one page, which reaches this machine only."""
+    """A browser that can connect to this machine only. Commands are for the last tab."""
 
     def __init__(self, path):
         self.folder = tempfile.mkdtemp()
@@ -98,7 +98,7 @@ class Chromium:
             "--disable-background-networking", "--disable-component-update",
             "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
             "--remote-debugging-pipe", "--user-data-dir=" + self.folder]
-        # the pipe is descriptors 3 and 4
+        # Chromium reads commands from descriptor 3 and writes answers to descriptor 4
         self.process = subprocess.Popen(
             ["bash", "-c", 'exec "$@" 3<&%d 4>&%d' % (commands, answers), "sh",
              *arguments], pass_fds=(commands, answers), stdin=subprocess.DEVNULL,
@@ -108,7 +108,7 @@ class Chromium:
         os.close(answers)
         self.to, self.back = to, back
         self.number, self.text = 0, b""
-        self.said, self.asked = [], []      # complaints; addresses
+        self.said, self.asked = [], []      # errors of pages; addresses of requests
         self.session = None
         self.tab()
 
@@ -150,8 +150,8 @@ class Chromium:
             self.asked.append(params["request"]["url"])
 
     def tab(self):
-        """Opens another tab, which all that follows is for; its name, by which
-        one can go back to it."""
+        """Opens another tab for all later commands. Returns the session of the tab; a
+        caller that sets self.session to it goes back to the tab."""
         self.session = None
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.send("Target.attachToTarget", targetId=target,
@@ -180,7 +180,7 @@ class Chromium:
                 self._note(answer)
 
     def open(self, address, width=1400, height=1000):
-        """Loads a page anew, in a window of that size."""
+        """Loads a page anew, in a window of this size."""
         self.size(width, height)
         self.send("Page.navigate", url="about:blank")
         self.send("Page.navigate", url=address)
@@ -190,7 +190,7 @@ class Chromium:
                   height=height, deviceScaleFactor=1, mobile=False)
 
     def ask(self, expression):
-        """What an expression is in the page."""
+        """The value of a JavaScript expression in the page."""
         answer = self.send("Runtime.evaluate", expression=expression,
                            returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
@@ -198,7 +198,8 @@ class Chromium:
         return answer["result"].get("value")
 
     def wait_for(self, expression):
-        """Until it is true; the last value."""
+        """Evaluates an expression until it is true, or LIMIT seconds have passed. Returns
+        the last value."""
         deadline = time.monotonic() + LIMIT
         while True:
             try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Shared code of the uncore command's tests that need no PMU: run it, as a program
-or on a terminal of some size, and wait for it.
+Shared code of the tests of the uncore command that need no PMU: run the command, with
+pipes or on a terminal of a given size, and wait for its output.
 """
 
 import contextlib
@@ -18,15 +18,15 @@ import time
 
 from lib.python.uncore import UNCORE
 
-EVENT = "page-faults"   # the kernel's own, which stands in for those of boxes
-LIMIT = 120             # seconds for anything
-PATIENCE = 600          # and for what does many things, on a slow machine
+EVENT = "page-faults"   # an event of the kernel, in place of an event of a box
+LIMIT = 120             # time limit of a single step, in seconds
+PATIENCE = 600          # time limit of a run with many steps on a slow machine
 
 
 @contextlib.contextmanager
 def started(arguments, **more):
-    """A process that is killed if the block fails or it hangs, so that a test
-    that waits for it continues, and can report missing output."""
+    """Starts a process, and kills it if the block fails or after PATIENCE seconds. A test
+    that waits for a hanging process then continues, and can report missing output."""
     process = subprocess.Popen(arguments, **more)
     watch = threading.Timer(PATIENCE, process.kill)
     watch.start()
@@ -42,7 +42,7 @@ def started(arguments, **more):
 
 
 def run(*arguments, before=(), **more):
-    """Runs uncore to its end; through another program, if there is one before."""
+    """Runs uncore to its end; @before is a program with arguments that runs uncore."""
     more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
             "encoding": "utf-8", "errors": "replace", "check": False,
             "timeout": LIMIT, **more}
@@ -55,7 +55,7 @@ def comments(done):
 
 
 def is_refused(done, *words, status=1):
-    """Did it fail with that status, and one line that has these words?"""
+    """Whether a run failed with this status, and printed one line with these words."""
     return done.returncode == status and \
         len(done.stderr.splitlines()) == 1 and \
         done.stderr.startswith("uncore: ") and \
@@ -63,12 +63,12 @@ def is_refused(done, *words, status=1):
 
 
 def one_line(tap, name, done, status, *words):
-    """A result: that."""
+    """Prints the result of is_refused()."""
     tap.ok(is_refused(done, *words, status=status), name, comments(done))
 
 
 def wait_for(path, text):
-    """Until a file has a text."""
+    """Waits until a file contains a text, or LIMIT seconds have passed."""
     deadline = time.monotonic() + LIMIT
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError), open(path, encoding="ascii") as file:
@@ -78,10 +78,11 @@ def wait_for(path, text):
 
 
 def read_until(terminal, text):
-    """What is shown until that text is, the program ends or time is up."""
+    """Reads a terminal until it shows a text, the program ends or LIMIT seconds have
+    passed. Returns the output."""
     shown = b""
     deadline = time.monotonic() + LIMIT
-    with contextlib.suppress(OSError):      # it ended
+    with contextlib.suppress(OSError):      # the program ended
         while text not in shown and time.monotonic() < deadline:
             if select.select([terminal], [], [], 1)[0]:
                 shown += os.read(terminal, 65536)
@@ -90,8 +91,9 @@ def read_until(terminal, text):
 
 def keep_output(terminal):
     """
-    At a Ctrl-C or Ctrl-Z a terminal throws away what it has not shown, and Linux
-    may do so after the program has already answered. Not this one.
+    Makes a terminal keep its output at Ctrl-C and Ctrl-Z. By default the terminal drops
+    output that was not read yet, and Linux may drop it after the program has already
+    answered the key.
     """
     mode = termios.tcgetattr(terminal)
     mode[3] |= termios.NOFLSH       # of the local modes
@@ -99,8 +101,8 @@ def keep_output(terminal):
 
 
 def on_terminal(columns, *arguments, rows=25, after=None, **environment):
-    """What a person sees in a terminal of that size; @after is called with the
-    process and the terminal's other end."""
+    """Runs uncore on a terminal with @columns columns; returns (exit status, output).
+    @after is called with the process and the master side of the terminal."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ,
                 struct.pack("HHHH", rows, columns, 0, 0))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-A container without a container runtime: a root file system as the Containerfile
-describes it, and a command in it as runc starts it for a manifest: namespaces, a
-read-only root, another user, no capabilities but those that are added.
+A container without a container runtime. build() makes the root file system of the
+Containerfile. enter() starts a command in the root as runc does for a manifest: with
+namespaces, a read-only root, another user and only the capabilities of the manifest.
 """
 
 import ctypes
@@ -32,7 +32,8 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def last_stage():
-    """Of the Containerfile: packages, what is copied, and the file capabilities."""
+    """Facts of the Containerfile's last stage: Debian release, packages, setcap's
+    arguments, user and targets of COPY."""
     with open(CONTAINERFILE, encoding="utf-8") as file:
         text = file.read().rsplit("\nFROM ", 1)[1].replace("\\\n", " ")
     install = re.search(r"apt-get install .*--no-install-recommends\s+(.*?)&&", text)
@@ -44,9 +45,9 @@ def last_stage():
 
 
 def build(folder):
-    """The last stage's root; what went wrong, or nothing."""
+    """Makes the root of the last stage in @folder. Returns an error message, or None."""
     stage = last_stage()
-    # Mounts that it leaves where it is killed are not this machine's.
+    # unshare: mounts of a killed mmdebstrap do not stay in this machine's namespace.
     done = subprocess.run(
         ["unshare", "-m", "mmdebstrap", "--quiet", "--mode=root", "--variant=extract",
          "--include=" + ",".join(stage["packages"]), NAMES[stage["release"]], folder,
@@ -66,17 +67,18 @@ def make_folders(root):
 
 
 def copy(folder):
-    """A root without a mirror: the program and the libraries that it has here."""
-    said = subprocess.run(["ldd", SERVE], stdout=subprocess.PIPE, encoding="utf-8",
-                          check=True).stdout
-    for path in re.findall(r"(/\S+)", said):
-        where = folder + path
-        os.makedirs(os.path.dirname(where), exist_ok=True)
-        shutil.copy(path, where)
+    """Makes a root without a Debian mirror: copies uncore-serve and its libraries from
+    this machine to @folder."""
+    libraries = subprocess.run(["ldd", SERVE], stdout=subprocess.PIPE, encoding="utf-8",
+                               check=True).stdout
+    for path in re.findall(r"(/\S+)", libraries):
+        target = folder + path
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.copy(path, target)
     make_folders(folder)
     program = folder + PROGRAM
     shutil.copy(SERVE, program)
-    # as setcap writes them: revision 2, effective
+    # the capabilities as setcap writes them: revision 2 of the attribute, effective
     mask = sum(1 << CAPABILITIES[name.removeprefix("cap_").upper()]
                for name in last_stage()["setcap"][0].split("+")[0].split(","))
     os.setxattr(program, "security.capability", struct.pack(
@@ -84,7 +86,7 @@ def copy(folder):
 
 
 def set_capabilities(root):
-    """By the root's own setcap."""
+    """Sets the file capabilities of the Containerfile by the root's setcap."""
     subprocess.run(["chroot", root, "/sbin/setcap", *last_stage()["setcap"]], check=True)
 
 
@@ -100,8 +102,9 @@ def mount(what, where, kind=None, flags=0):
 
 
 def enter(root, sysfs, security):
-    """Becomes the container's first process except for exec. @security: the manifest's,
-    of the pod and the container together; with its mounts, all of which are read-only."""
+    """Turns this process into the first process of the container, except for exec.
+    @security is the manifest's securityContext of the pod and of the container in one
+    dictionary, with "mounts", which are all mounted read-only."""
     must(LIBC.unshare(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC))
     mount("none", "/", None, MS_REC | MS_PRIVATE)
     mount(root, root, None, MS_BIND)
@@ -135,7 +138,7 @@ def enter(root, sysfs, security):
 
 
 def main():
-    """ROOT SYSFS SECURITY COMMAND...: runs it."""
+    """Runs COMMAND in a container; arguments are ROOT SYSFS SECURITY COMMAND..."""
     import json     # pylint: disable=import-outside-toplevel
     root, sysfs, security, *command = sys.argv[1:]
     enter(root, sysfs, json.loads(security))

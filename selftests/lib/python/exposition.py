@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Shared code of the tests of uncore serve: the daemon, requests to it, and strict
-readers of its output formats, written from their specifications.
+Shared code of the tests of uncore serve: start the daemon, send requests to it, and parse
+its output formats strictly, by their specifications.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ SUFFIXES = {"counter": "_total", "info": "_info", "gauge": ""}
 
 
 class Malformed(Exception):
-    """A text that is not of its form."""
+    """A text that breaks a rule of its format."""
 
 
 def demand(good, line):
@@ -45,7 +45,8 @@ def labels_of(text, line):
 
 
 def parse(text, openmetrics):
-    """{(sample's name, labels): value}; everything that the form demands is."""
+    """Parses a text, as OpenMetrics or as Prometheus' text format. Returns
+    {(name of the sample, labels): value}. Raises Malformed if a rule is broken."""
     samples, types, family, seen = {}, {}, None, set()
     demand(text.endswith("\n") and "\r" not in text, text[-80:])
     lines = text.split("\n")[:-1]
@@ -57,7 +58,7 @@ def parse(text, openmetrics):
             what, name, rest = match.groups()
             demand(NAME.fullmatch(name), line)
             if name != family:
-                # a family is in one piece, and has a HELP first here
+                # a family is in one piece, and uncore serve writes HELP first
                 demand(what == "HELP" and name not in seen, line)
                 family, kinds = name, set()
                 seen.add(name)
@@ -90,18 +91,19 @@ def parse(text, openmetrics):
 
 
 def value(samples, name, **labels):
-    """One sample's, or None."""
+    """The value of a sample, or None."""
     return samples.get((name, frozenset(labels.items())))
 
 
 def up(samples):
-    """Whether the counters are open, 0 or 1."""
+    """The value of uncore_up: 1 if the counters are open, else 0."""
     return value(samples, "uncore_up")
 
 
 class Daemon:
-    """uncore serve on a port, or on one that the kernel chooses; @replay is for
-    one that shows a recording, which may have something to say of it first."""
+    """A process of uncore serve, on @port or on a port that the kernel chooses. With
+    @replay the daemon shows a recording, and may print lines about the recording before
+    it listens."""
 
     def __init__(self, *arguments, scheme="http", port=0, replay=False, **more):
         self.process = subprocess.Popen(
@@ -109,9 +111,9 @@ class Daemon:
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
             **more)
         self.said = ""
-        # for --cgroups the kernel has programs to verify, as slow as it may be
+        # for --cgroups the kernel verifies BPF programs, which a slow machine takes long for
         deadline = time.monotonic() + PATIENCE
-        # byte by byte, as more may be said later
+        # read byte by byte: later output is for more() and end()
         while not self.said.endswith("\n") or \
                 not re.search(r"listening on \w+://127", self.said):
             ready, _, _ = select.select([self.process.stderr], [], [],
@@ -144,13 +146,14 @@ class Daemon:
         self.process.send_signal(number)
 
     def end(self, number=signal.SIGTERM):
-        """Ends it; its status, and what it has said since it listened."""
+        """Ends the daemon by a signal. Returns its exit status, and its output since it
+        listened."""
         self.send(number)
         out, err = self.process.communicate(timeout=LIMIT)
         return self.process.returncode, out + err
 
     def more(self, words, seconds=LIMIT):
-        """What it says from here on, until it has said that."""
+        """The daemon's errors from now on, until they contain @words."""
         said, deadline = "", time.monotonic() + seconds
         while words not in said and time.monotonic() < deadline:
             ready, _, _ = select.select([self.process.stderr], [], [], 0.2)
@@ -170,14 +173,14 @@ class Daemon:
             return answer.status, answer.headers, answer.read().decode()
 
     def scrape(self):
-        """OpenMetrics' samples."""
+        """The samples of a scrape in OpenMetrics format."""
         status, _, text = self.request(
             Accept="application/openmetrics-text; version=1.0.0")
         demand(status == 200, "status %d" % status)
         return parse(text, True)
 
     def wait_until_answered(self):
-        """Behind a crowd one may be turned away."""
+        """Waits until the daemon answers; it may refuse a connection while it has many."""
         deadline = time.monotonic() + LIMIT
         while time.monotonic() < deadline:
             with contextlib.suppress(OSError, http.client.HTTPException):
@@ -186,7 +189,8 @@ class Daemon:
             time.sleep(0.1)
 
     def wait_for(self, condition):
-        """The first samples of which that is true; the last ones otherwise."""
+        """Scrapes until the condition is true of the samples, or LIMIT seconds have
+        passed. Returns the last samples."""
         deadline = time.monotonic() + LIMIT
         while True:
             samples = self.scrape()
@@ -195,8 +199,8 @@ class Daemon:
             time.sleep(0.2)
 
     def fresh(self, each=lambda samples: None):
-        """Samples of a read that has not begun yet; @each is called with all that
-        are scraped for it."""
+        """Scrapes until the daemon has read its counters again, and returns the samples.
+        @each is called with the samples of each scrape."""
         first = self.scrape()
         each(first)
 
@@ -208,7 +212,7 @@ class Daemon:
         return self.wait_for(is_fresh)
 
     def memory(self):
-        """What it has allocated and touched, in kB; not pages of its file."""
+        """Anonymous memory of the daemon in kB, without pages of its program file."""
         with open("/proc/%d/status" % self.process.pid,
                   encoding="ascii") as file:
             return int(re.search(r"RssAnon:\s+(\d+)", file.read())[1])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Made-up and recorded trees of sysfs, for what the uncore command does where there is
-no uncore: events of the kernel's own stand in for those of boxes.
+Invented and recorded trees of sysfs for tests of the uncore command on a machine without
+uncore PMUs: events of the kernel take the place of events of boxes.
 """
 
 import glob
@@ -23,8 +23,8 @@ def write(path, text):
 
 
 def make_pmu(sysfs, package=True, name="hswep_imc_0"):
-    """A PMU whose type is the kernel's own: any event of it, as config is 0, is the
-    time that CPU 0 was online."""
+    """Adds a PMU to the tree @sysfs. Its type is that of software events, and the config
+    of each of its events is 0, so each event counts the time that CPU 0 was online."""
     folder = os.path.join(sysfs, os.path.dirname(PMU), name)
     write(folder + "/type", "1")
     write(folder + "/cpumask", "0")
@@ -37,23 +37,24 @@ def make_pmu(sysfs, package=True, name="hswep_imc_0"):
 
 
 def recordings():
-    """The names of the machines that were recorded."""
+    """The names of the recorded machines."""
     return sorted(os.path.basename(path).removesuffix(".sysfs")
                   for path in glob.glob(RECORDINGS + "/*.sysfs"))
 
 
 def recording(name):
-    """The listing of a recorded machine."""
+    """The path of a machine's recording."""
     return os.path.join(RECORDINGS, name + ".sysfs")
 
 
 def make_recorded(top, name):
-    """The tree of a recording."""
+    """Makes the tree of a recorded machine in folder @top."""
     subprocess.run([RECORD, "--tree", recording(name), top], check=True)
 
 
 def make_large(top, packages=8):
-    """A tree of sysfs with 60 boxes a socket, and 16 CPUs."""
+    """Makes a tree with 60 boxes and 16 CPUs in each socket; returns the number of boxes
+    of all sockets."""
     with open(os.path.join(EVENTS, "boxes.json"), encoding="utf-8") as file:
         types = json.load(file)
     boxes = {"cbox": 35, "sbox": 4, "ha": 2, "imc": 8, "qpi": 3, "r3qpi": 3,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Terms of the formulas of lib/python/metric_formulas.py, and transactions that
-distinguish each term from all others.
+Terms of the formulas in lib/python/metric_formulas.py, and causes: transactions that
+distinguish each term from all other terms.
 """
 
 import functools
@@ -11,14 +11,15 @@ import re
 from lib.python.metric_formulas import CODES, rows
 from lib.python.uncore import GENERATION
 
-# The unit mask's bits are conditions that all have to hold (§2.3.6).
+# Events whose unit mask bits are conditions, which must all hold (§2.3.6).
 CONDITIONS = {("cbox", 0x34), ("cbox", 0x35), ("cbox", 0x36)}
 # Events that only counter 0 can count (§2.3.4).
 COUNTER_0 = {("cbox", 0x11), ("cbox", 0x36)}
 RELAY = ("cbox", 0x1f)
 FIXED = 0xff
 COUNTERS = 4
-# On Sandy Bridge "any" lookup is one of any of the kinds, each with a bit.
+# On Sandy Bridge the unit mask of "any" lookup has a bit for each kind of lookup, and one
+# common bit is enough.
 ANY_OF = {("snbep", "cbox", 0x34, 0x1f)}
 # Names of the filters in perf's event strings.
 FIELDS = {"opc": "filter_opc=%#x", "tid": "tid_en=1,filter_tid=%#x",
@@ -26,7 +27,7 @@ FIELDS = {"opc": "filter_opc=%#x", "tid": "tid_en=1,filter_tid=%#x",
 
 
 class Term:
-    """What a counter is to count, in the manual's words."""
+    """A term of a formula, in the manual's words: an event, a unit mask and filters."""
 
     def __init__(self, box, name, umask, filters):
         self.box, self.code = box, CODES[box][name]
@@ -41,14 +42,14 @@ class Term:
                 *sorted(self.filters.items()))
 
     def event(self, box=None):
-        """As perf writes it."""
+        """The term as an event string of perf."""
         return "%s/event=%#x,umask=%#x%s/" % (
             box or self.box, self.code, self.umask, "".join(
                 "," + FIELDS.get(key, key + "=%#x") % value
                 for key, value in self.filters.items()))
 
     def counts(self, cause):
-        """How much a counter counts of each of the cause's transactions."""
+        """What a counter of this term adds for each transaction of the cause."""
         if self.code != cause.code:
             return 0
         met = self.umask & cause.umask
@@ -58,13 +59,13 @@ class Term:
                 return 0
         elif not met and (self.umask or cause.umask):
             return 0
-        if not all(self._passes(cause.keys, *one)
-                   for one in self.filters.items()):
+        if not all(self._passes(cause.keys, *item)
+                   for item in self.filters.items()):
             return 0
         return cause.value
 
     def _passes(self, keys, field, value):
-        """§2.3.2.3 and §2.9.2.3."""
+        """Whether transactions with these keys pass a filter (§2.3.2.3 and §2.9.2.3)."""
         if field in ("opc", "tid"):
             return keys.get(field, 0) == value
         if field in ("state", "nc"):
@@ -77,7 +78,7 @@ class Term:
 
 
 class Metric:
-    """A row: a formula and its terms."""
+    """A row of the formulas: a metric of a box type, its formula and its terms."""
 
     def __init__(self, box, name, unit, formula):
         self.box, self.name, self.unit, self.formula = box, name, unit, formula
@@ -96,14 +97,14 @@ class Metric:
             formula)
 
     def value(self, counts, **names):
-        """In its unit, of its terms' counts."""
+        """The value in the metric's unit, from the counts of the terms."""
         value = eval(self._python, {"n": counts, "__builtins__": {}, "max": max,
                                     **names})
         return value * 100 if self.unit == "%" else value
 
 
 class Cause:
-    """Some equal transactions that a box sees."""
+    """A number of equal transactions in a box."""
 
     def __init__(self, box, code, umask=0, value=1, **keys):
         self.box, self.code, self.umask = box, code, umask
@@ -111,10 +112,10 @@ class Cause:
 
     @functools.cache
     def count(self, instance, package):
-        """Different everywhere, and the same each time."""
+        """The number of transactions: different in each box, and equal in each run."""
         count = random.Random("%s %s" % (vars(self), (instance, package))) \
             .randrange(1000, 10000)
-        # so that few shares of a clock are more than all of it
+        # many clock ticks, so that few shares of the clock are more than 100 %
         if self.code == CODES[self.box].get("CLOCKTICKS"):
             return 64 * count
         return count // 100 if self.box == "imc" else count
@@ -127,13 +128,13 @@ class Cause:
 
 
 def requests(code):
-    """Of the TOR: hits and misses, of here and elsewhere, with each opcode of
-    the metrics and another; from cores and devices."""
+    """Causes in the TOR: local and remote hits and misses, with each opcode of the
+    metrics and another opcode, from cores and from devices."""
     for i, opc in enumerate((0x180, 0x182, 0x187, 0x18c, 0x18d, 0x18f, 0x194,
                              0x195, 0x19c, 0x19e, 0x1c8, 0x1e4, 0x1e5, 0x1e6,
                              0x181)):
         for j, umask in enumerate((0x21, 0x23, 0x81, 0x83)):
-            # entries stay for some cycles, inserts are one each
+            # an entry adds its cycles to the occupancy; an insert adds 1
             value = 2 + (i + j) % 5 if code == 0x36 else 1
             yield Cause("cbox", code, umask, value, opc=opc)
             if opc in (0x180, 0x1c8):
@@ -143,8 +144,8 @@ def requests(code):
 
 
 def packets():
-    """Message class and opcode (Table 2-173, §2.12) for each node, with a
-    response state where there is one (Table 2-172)."""
+    """Causes in QPI: each message class and opcode (Table 2-173, §2.12) for each node,
+    with the response state of messages that have one (Table 2-172)."""
     for node in range(8):
         for drs in (0, 1, 2, 4, 5, 6, 8):
             rds = 1 << (node + drs) % 4 if drs < 4 else 0
@@ -157,7 +158,7 @@ def packets():
 
 @functools.cache
 def causes_of(box, code):
-    """For each thing that a term with this code can tell from others."""
+    """A cause for each kind of transaction that terms with this code distinguish."""
     if code == FIXED:
         return []
     if (box, code) in (("cbox", 0x35), ("cbox", 0x36)):
@@ -176,14 +177,14 @@ def is_relay(term):
 
 
 def counter_0(terms):
-    """The one of them that counter 0 counts."""
+    """The term of @terms that only counter 0 can count."""
     found, = [term for term in terms if (term.box, term.code) in COUNTER_0]
     return found
 
 
 def counted(term, others, instances, package):
-    """What these boxes count of the causes. @others are of the same metric: a
-    relay counts what counter 0 does (§2.3.1.1)."""
+    """The count of a term in these boxes after all causes. @others are the terms of the
+    same metric: COUNTER0_OCCUPANCY counts the event of counter 0 (§2.3.1.1)."""
     seen = counter_0(others) if is_relay(term) else term
     count = 0
     for cause in causes_of(seen.box, seen.code):

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The derived events of Intel's manuals as formulas over event codes, unit masks and
-filter values, typed from the manuals and not from the catalogue, which is what
-they are held against: Haswell's from 331051, the generations before it from what
-ucevent has of 329468 and 327043, and utilisations from what an event can count at
-most in a clock.
+The derived events of Intel's manuals as formulas of event codes, unit masks and filter
+values. The tests compare the catalogue with these formulas, so they are typed from the
+manuals and not from the catalogue: Haswell's from 331051, those of earlier generations
+from ucevent's excerpts of 329468 and 327043, and utilisations from the most that an event
+can count in a clock.
 
-A term is EVENT.UMASK{filters}, the unit mask in hexadecimal. BOXES is how many
-boxes a value is of, SECONDS for how long its events were counted. Rows stand in
-the order of the manual; what its tables misprint is corrected, and says so.
+A term is EVENT.UMASK{filters}, with the unit mask in hexadecimal. BOXES is the number of
+boxes that a value is of, and SECONDS the time for which the events were counted. Rows are
+in the order of the manual. A comment names each misprint of the manual that is corrected.
 """
 
 # "Events Ordered By Code" of each box: §2.3.4, §2.4.4, §2.5.3, §2.6.5, §2.8.4,
@@ -43,7 +43,7 @@ DRD, RFO, ITOM, PCI_READ = "opc=0x182", "opc=0x180", "opc=0x1c8", "opc=0x19e"
 DEVICE = "tid=0x3e"
 PER_CLOCK = " / CLOCKTICKS"         # SAMPLE_INTERVAL, in the box's own clock
 GIB_A_SECOND = " / SECONDS / 1024 ** 3"                         # §1.7.1
-# §1.7.1, whose "-" is a misprint: clocks by the frequency in GHz
+# §1.7.1: clocks divided by the frequency in GHz; misprint: "-"
 TO_NS = " / (CLOCKTICKS / BOXES / SECONDS / 1e9)"
 
 
@@ -56,8 +56,8 @@ def cbox():
         "avg_ingress_latency": "RxR_OCCUPANCY.01 / RxR_INSERTS.01",
         "avg_tor_drd_hit_latency": hit,
         "avg_tor_drd_latency": tor % (("01{%s}" % DRD,) * 2),
-        # misprint: nid, which these unit masks ignore (Table 2-40); home and other
-        # nodes have separate unit masks
+        # misprint: the nid filter, which these unit masks ignore (Table 2-40); requests
+        # to the home node and to other nodes have separate unit masks
         "avg_tor_drd_loc_miss_latency": tor % (("23{%s}" % DRD,) * 2),
         "avg_tor_drd_miss_latency": tor % (("03{%s}" % DRD,) * 2),
         "avg_tor_drd_rem_miss_latency": tor % (("83{%s}" % DRD,) * 2),
@@ -68,14 +68,14 @@ def cbox():
     yield "avg_ingress_depth", "", "RxR_OCCUPANCY.01" + PER_CLOCK
     yield ("avg_ingress_latency_when_ne", "cycles",
            "RxR_OCCUPANCY.01 / COUNTER0_OCCUPANCY{edge=1,thresh=1}")
-    # misprint: edge_det, which counts busy periods; an average number of
-    # entries is of cycles
+    # misprint: edge_det, with which a counter counts busy periods; the average number of
+    # entries needs the number of busy cycles
     yield ("avg_tor_drds_miss_when_ne", "",
            "TOR_OCCUPANCY.03{%s} / COUNTER0_OCCUPANCY{thresh=1}" % DRD)
     yield ("avg_tor_drds_when_ne", "",
            "TOR_OCCUPANCY.01{%s} / COUNTER0_OCCUPANCY{thresh=1}" % DRD)
     yield "cyc_ingress_blocked", "%", "RxR_EXT_STARVED.01" + PER_CLOCK
-    # misprint: CCW and CW, which Table 2-26 calls DOWN and UP
+    # misprint: CCW and CW; Table 2-26 has DOWN and UP
     yield "cbox_cyc_used_dn", "%", "RING_BL_USED.0c" + PER_CLOCK
     yield "cbox_cyc_used_up", "%", "RING_BL_USED.03" + PER_CLOCK
     yield "cbox_ring_thru_dn_bytes", "Bytes", "RING_BL_USED.0c * 32"
@@ -90,12 +90,12 @@ def cbox():
     yield "io_write_bw", "MB", writes + " / 1000000"
     yield "io_read_bw_rate", "GiB/s", reads + GIB_A_SECOND
     yield "io_write_bw_rate", "GiB/s", writes + GIB_A_SECOND
-    # misprint: 0x3f of all states, which are seven bits (§2.3.2.3)
+    # misprint: 0x3f for all states; the filter has seven state bits (§2.3.2.3)
     yield ("llc_drd_miss_pct", "%",
            "LLC_LOOKUP.03{state=0x01} / LLC_LOOKUP.03{state=0x7f}")
     yield "llc_mpi", "", "LLC_LOOKUP.11{state=0x01} / INSTRUCTIONS"
-    # misprint: a difference of two ratios, which is none; devices are taken
-    # off both
+    # misprint: a difference of two ratios, which is not a ratio; here requests of devices
+    # are subtracted from the dividend and from the divisor
     yield ("llc_rfo_miss_pct", "%",
            "(TOR_INSERTS.03{%s} - TOR_INSERTS.03{%s,%s}) / "
            "(TOR_INSERTS.01{%s} - TOR_INSERTS.01{%s,%s})" %
@@ -112,7 +112,7 @@ def cbox():
 
 
 def sbox():
-    """§2.4.5; Table 2-51. Misprint: DN_, which the table calls DOWN_."""
+    """§2.4.5; Table 2-51. Misprint: DN_; the table has DOWN_."""
     for name, umask in (("upeven", "01"), ("upodd", "02"), ("dneven", "04"),
                         ("dnodd", "08")):
         ring = "RING_BL_USED." + umask
@@ -122,7 +122,7 @@ def sbox():
 
 def ha():
     """§2.5.4; Tables 2-74, 2-76, 2-82 and 2-107."""
-    # misprint: HITME_HITS
+    # misprint: HITME_HITS for HITME_HIT
     yield "hitme_inserts", "", "HITME_LOOKUP.70 - HITME_HIT.70"
     yield "hitme_inval", "", "HITME_HIT.26"
     yield "pct_cycles_bl_full", "%", "TxR_BL_CYCLES_FULL.03" + PER_CLOCK
@@ -149,12 +149,12 @@ def imc():
         for name, event in (("cke", "CKE"), ("thr", "THROTTLE")):
             yield ("pct_cycles_dram_rank%d_in_%s" % (rank, name), "%",
                    "POWER_%s_CYCLES.%02x / CTR_FIXED" % (event, 1 << rank))
-    # misprint: WPQ_INSERTS, which §2.6.5 has not; a write leaves as a CAS
+    # misprint: WPQ_INSERTS, which §2.6.5 lacks; each write leaves the queue as a CAS
     for name, event in (("rd", "RPQ_INSERTS"), ("wr", "CAS_COUNT.0c")):
         yield ("imc_pct_%s_requests" % name, "%",
                event + " / (RPQ_INSERTS + CAS_COUNT.0c)")
-    # ACT_COUNT without a unit mask: all of Table 2-117
-    # and ALL for RD + WR, one counter for two (Table 2-119)
+    # The manual has ACT_COUNT without a unit mask: take all unit masks of Table 2-117. For
+    # RD + WR take ALL, which needs one counter instead of two (Table 2-119).
     empty = "(ACT_COUNT.0b - PRE_COUNT.01) / CAS_COUNT.0f"
     miss = "PRE_COUNT.01 / CAS_COUNT.0f"
     yield "pct_requests_page_empty", "%", empty
@@ -163,8 +163,8 @@ def imc():
 
 
 def pcu():
-    """§2.8.5. Misprint: FREQ_MAX_CURRENT_CYCLES for the thermal limit; that is
-    no event of §2.8.4, and so there is no metric of it."""
+    """§2.8.5. Misprint: FREQ_MAX_CURRENT_CYCLES for the thermal limit. §2.8.4 does not have
+    FREQ_MAX_CURRENT_CYCLES, so there is no metric of this event."""
     for name, event in (("os", "FREQ_MAX_OS_CYCLES"),
                         ("power", "FREQ_MAX_POWER_CYCLES"),
                         ("thermal", "FREQ_MAX_LIMIT_THERMAL_CYCLES")):
@@ -177,7 +177,8 @@ def packet(match, mask, rds=None):
 
 
 def qpi_nodes():
-    """§2.9.5's rows of node x, which is MATCH0's bits 17:13 (Table 2-173)."""
+    """The rows of §2.9.5 for a node x, for all nodes: bits 17:13 of MATCH0 (Table 2-173)
+    have the node."""
     for node in range(8):
         dnid = node << 13
         datac = packet(dnid | 0x1c00, 0x3ff80)
@@ -204,16 +205,16 @@ def qpi():
     yield "data_from_qpi_to_llc", "Bytes", llc
     yield "drs_data_msgs_from_qpi", "Bytes", drs
     yield "ncb_data_msgs_from_qpi", "Bytes", ncb
-    # §2.9.5's DRS_DataC_M has RDS 1 and speaks of F; M is 8 (Table 2-172), and
-    # so is DRS_M
+    # DRS_DataC_M of §2.9.5 has RDS 1, and its text is about state F. State M is RDS 8
+    # (Table 2-172), also in DRS_M.
     for name, rds in (("drs_datac_m", 8), ("drs_m", 8), ("drs_datac_f", 1)):
         yield (name + "_from_qpi", "Bytes",
                packet(0x1c00, 0x1fe0, rds) + " * 64")
     for name, match in (("full", 0x1c00), ("ptl", 0x1d00)):
         yield ("drs_%s_cacheline_msgs_from_qpi" % name, "Bytes",
                packet(match, 0x1f00) + " * 64")
-    # misprint: MASK0 for MATCH0 and the like. "Three flavors {DataC,
-    # DataC_FrcAckCnflt, DataC_Cmp}", in E and in F
+    # misprint: MASK0 for MATCH0 and similar. "Three flavors {DataC, DataC_FrcAckCnflt,
+    # DataC_Cmp}": each of the three in state E and in state F
     yield "drs_f_or_e_from_qpi", "Bytes", "(%s) * 64" % " + ".join(
         packet(match, 0x1fe0, rds) for match in (0x1c00, 0x1c20, 0x1c40)
         for rds in (4, 1))
@@ -223,7 +224,7 @@ def qpi():
         yield "drs_wb%s_from_qpi" % name, "Bytes", count + " * 64"
     yield "drs_wb_from_qpi", "Bytes", "(%s) * 64" % " + ".join(
         written.values())
-    # L0 includes L0p (RxL0_POWER_CYCLES' note); full power is without
+    # L0 includes L0p (note of RxL0_POWER_CYCLES), and full power is L0 without L0p
     yield ("pct_link_full_power_cycles", "%",
            "(RxL0_POWER_CYCLES - RxL0P_POWER_CYCLES)" + PER_CLOCK)
     yield ("pct_link_half_disabled_cycles", "%",
@@ -233,8 +234,8 @@ def qpi():
     for name, flits in (("data", data), ("link", link)):
         yield "qpi_%s_bw" % name, "Bytes", flits + " * 8"
         yield "qpi_%s_bw_rate" % name, "GiB/s", flits + " * 8" + GIB_A_SECOND
-    # misprint: RxL_FLITS_G0, which §2.9.4 has not, and 2 slots a clock, as
-    # where the clock was an eighth of the rate; it is a quarter (§2.9.6)
+    # misprint: RxL_FLITS_G0, which §2.9.4 lacks, and two slots a clock, as in generations
+    # whose clock is an eighth of the rate; the clock is a quarter of the rate (§2.9.6)
     yield "qpi_link_util", "%", link + PER_CLOCK
     yield "qpi_speed", "GT/s", "4 * CLOCKTICKS / BOXES / SECONDS / 1e9"
 
@@ -248,8 +249,8 @@ def r2pcie():
 
 
 def utilisations():
-    """Of what fits into a clock: §2.6.3.2, §2.9.6, and the largest increments of
-    §2.3.4, §2.4.4, §2.5.3, §2.10.4 and §2.11.4."""
+    """Utilisations: counts divided by the most that fits into a clock, by §2.6.3.2,
+    §2.9.6, and the largest increments of §2.3.4, §2.4.4, §2.5.3, §2.10.4 and §2.11.4."""
     yield "imc", "imc_util", "%", "4 * (CAS_COUNT.03 + CAS_COUNT.0c) / CTR_FIXED"
     yield "qpi", "qpi_tx_util", "%", \
         "(TxL_FLITS_G0.02 + TxL_FLITS_G0.04)" + PER_CLOCK
@@ -274,8 +275,8 @@ def haswell():
 
 
 def ivy_bridge():
-    """Devices have their own opcodes; two rings, both polarities; a clock of
-    the link layer has two slots."""
+    """Differences from Haswell: requests of devices have opcodes of their own; there are
+    two rings with two polarities each; a clock of the link layer has two slots."""
     def inserts(*opcodes, umask="01"):
         return " + ".join("TOR_INSERTS.%s{opc=%#x}" % (umask, opcode)
                           for opcode in opcodes)
@@ -308,7 +309,7 @@ def ivy_bridge():
 
 
 def rings(up, down):
-    """Both polarities of both rings, or of the one."""
+    """Rows of the rings. The unit masks have both polarities of all rings."""
     for box in ("cbox", "r2pcie"):
         for name, umask in (("up", up), ("dn", down)):
             used = "RING_BL_USED." + umask
@@ -320,7 +321,8 @@ def rings(up, down):
 
 
 def sandy_bridge():
-    """One ring; five line states; ACT_COUNT without unit masks."""
+    """Differences from Ivy Bridge: there is one ring; a line has five states; ACT_COUNT has
+    no unit masks."""
     yield "cbox", "llc_drd_miss_pct", "%", \
         "LLC_LOOKUP.03{state=0x01} / LLC_LOOKUP.03{state=0x1f}"
     yield "cbox", "llc_mpi", "", "LLC_LOOKUP.1f{state=0x01} / INSTRUCTIONS"
@@ -339,8 +341,8 @@ def sandy_bridge():
     yield "imc", "pct_requests_page_hit", "%", "1 - ACT_COUNT / CAS_COUNT.0f"
 
 
-# Additions and changes of a generation to those before it in the list, and rows that it
-# does not have.
+# The tables of each generation; a row of a later table replaces the row with the same name
+# of an earlier table. NO_BOX and NO_METRIC are rows that a generation lacks.
 TABLES = {"hswep": (haswell,), "bdwep": (haswell,), "bdwde": (haswell,),
           "ivbep": (haswell, ivy_bridge),
           "snbep": (haswell, ivy_bridge, sandy_bridge)}

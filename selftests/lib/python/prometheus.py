@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Where Prometheus' programs are for the tests that want one.
+Find the programs of Prometheus for the tests that need one.
 """
 
 import os
@@ -10,7 +10,7 @@ from lib.python.uncore import TOP
 
 
 def find(program):
-    """The path of "prometheus" or "promtool", or None; and why there is none."""
+    """(path of "prometheus" or "promtool", ""), or (None, reason why it is missing)."""
     found = subprocess.run(
         [os.path.join(TOP, "selftests", "runner", "get-prometheus"),
          os.path.join(TOP, "build", "prometheus")], stdout=subprocess.PIPE,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-JSON documents against a JSON Schema, by Debian's python3-jsonschema; and those of
-the uncore command against the schema that is installed with it.
+Check JSON documents against a JSON Schema with Debian's python3-jsonschema, and the
+documents of the uncore command against the schema that is installed with the command.
 """
 
 import json
@@ -14,7 +14,8 @@ from lib.python.uncore import TOP, UNCORE
 DOCUMENTS = os.path.join(TOP, "userspace", "cli", "schema",
                          "uncore-1.schema.json")
 LIMIT = 600
-# For each of some documents the places that are wrong.
+# Reads a schema and documents; prints a list of errors, with their places, for each
+# document.
 VALIDATE = """
 import json, jsonschema, sys
 schema, documents = json.load(sys.stdin)
@@ -30,7 +31,7 @@ json.dump([["%s: %s" % (list(leaf.absolute_path), leaf.message[:200])
 
 
 def python_with_jsonschema():
-    """A Python that has jsonschema, or None."""
+    """The path of a Python interpreter that has jsonschema, or None."""
     for python in sys.executable, "/usr/bin/python3":
         if os.path.exists(python) and not subprocess.run(
                 [python, "-c", "import jsonschema"], check=False,
@@ -40,7 +41,7 @@ def python_with_jsonschema():
 
 
 def errors_of(schema, documents):
-    """For each document a list of what is wrong; fails for a schema that is none."""
+    """A list of errors for each document. Raises ValueError if the schema is invalid."""
     done = subprocess.run(
         [python_with_jsonschema(), "-c", VALIDATE], check=False,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
@@ -51,8 +52,8 @@ def errors_of(schema, documents):
 
 
 def without_one(part):
-    """All ways in which a document is without one of its objects' parts, or has
-    a list's first thing as something else."""
+    """Yields (place, document) for each way to break a document: without a member of one
+    of its objects, or with null as the first element of one of its lists."""
     if isinstance(part, dict):
         for key, value in part.items():
             rest = {name: one for name, one in part.items() if name != key}
@@ -66,13 +67,13 @@ def without_one(part):
 
 
 def strict(part):
-    """A schema in which no object has members that it does not describe."""
+    """The schema, changed so that objects must not have members without a description."""
     if isinstance(part, list):
         return [strict(one) for one in part]
     if not isinstance(part, dict):
         return part
     made = {key: strict(value) for key, value in part.items()}
-    # the head is a part of others, which have the restriction
+    # the head is a part of other schemas, which have the restriction
     if "properties" in part and "required" in part and \
             "if" not in part and "schema" not in part["properties"] and \
             part["required"] != ["subcommand"]:
@@ -81,15 +82,15 @@ def strict(part):
 
 
 def document_schema():
-    """That of the command's documents, strict."""
+    """The strict schema of the uncore command's documents."""
     with open(DOCUMENTS, encoding="utf-8") as file:
         return strict(json.load(file))
 
 
 def check_documents(tap, calls):
     """
-    A result for each call of the command: it prints a document a line, each as the
-    schema has it.
+    Prints a result for each call of the uncore command: each line of its output must be
+    a document that matches the schema. Returns the documents of all calls.
     """
     if not python_with_jsonschema():
         tap.skip("JSON documents against their schema",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-A program on a terminal, and what is on its screen: as much of an xterm as ncurses
-makes use of. What it does not know it does not guess: it is an error of the test.
+Run a program on a terminal, and emulate the screen: as much of an xterm as ncurses uses.
+An unknown control sequence raises an exception, so that the test fails.
 """
 
 import fcntl
@@ -20,14 +20,14 @@ from lib.python.command import LIMIT, PATIENCE, keep_output
 CSI = re.compile(rb"\x1b\[([?>]?)([0-9;]*)([@-~])")
 OSC = re.compile(rb"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 OTHER = re.compile(rb"\x1b(?:[()][0-9A-B]|[78=>DEHMc])")
-# Most of what is drawn, and known to take one column.
+# Most characters that programs draw; all of these take one column.
 NARROW = set(map(chr, [*range(0x20, 0x7f), *range(0x2500, 0x25a0)]))
 TEXT = re.compile(rb"[^\x00-\x1f\x7f]+")
-LONGEST = 64                # bytes of a sequence
+LONGEST = 64                # most bytes of a control sequence
 
 
 class Screen:
-    """Lines of characters, a cursor, and modes that must not be left behind."""
+    """Lines of characters, a cursor, and modes that a program must restore at its end."""
 
     def __init__(self, rows, columns):
         self.rows, self.columns = rows, columns
@@ -38,15 +38,16 @@ class Screen:
         self.alternate = False
         self.cursor_shown = True
         self.keypad = False
-        self.colours = set()    # that were ever asked for
-        self.pending = b""
+        self.colours = set()    # codes of all colours that were selected so far
+        self.pending = b""      # start of an incomplete sequence or character
         self.last = " "
 
     def clear(self):
         self.cells = [[" "] * self.columns for _ in range(self.rows)]
 
     def resize(self, rows, columns):
-        """What stays where it is differs among terminals; programs draw anew."""
+        """Changes the size. Terminals differ in the text that they keep, so programs draw
+        anew: clear the screen."""
         self.rows, self.columns = rows, columns
         self.clear()
         self.row = self.column = 0
@@ -85,7 +86,7 @@ class Screen:
             try:
                 shown = text.decode("utf-8")
             except UnicodeDecodeError as error:
-                # of a character that has not come whole, or of none
+                # the character is incomplete as yet, or the bytes are not UTF-8
                 if error.start == 0 and len(text) == len(data) < 4 and \
                         error.reason == "unexpected end of data":
                     self.pending = data
@@ -96,8 +97,8 @@ class Screen:
             data = data[len(text):]
 
     def write(self, text):
-        """Many characters at a time where that is the same as one by one: this
-        terminal must not be what a slow machine waits for."""
+        """Draws text. Narrow characters within a line are drawn all at once, which has
+        the same effect as one by one, and is faster on a slow machine."""
         if self.column + len(text) < self.columns and NARROW.issuperset(text):
             end = self.column + len(text)
             self.cells[self.row][self.column:end] = text
@@ -238,9 +239,9 @@ class Screen:
                                       else self.rows) - 1
             self.row = self.column = 0
         elif final == b"m":
-            self.colours |= {one for one in given
-                             if 30 <= one <= 37 or 40 <= one <= 47 or
-                             90 <= one <= 107}
+            self.colours |= {code for code in given
+                             if 30 <= code <= 37 or 40 <= code <= 47 or
+                             90 <= code <= 107}
         elif final not in b"lht":
             raise ValueError("sequence %r %r" % (numbers, final))
 
@@ -253,7 +254,7 @@ class Screen:
 
 
 class OnTerminal:
-    """A program on a terminal like this, whose standard error is read apart."""
+    """A program on a terminal with a Screen. Its standard error is a pipe of its own."""
 
     def __init__(self, rows, columns, arguments, stderr=subprocess.PIPE,
                  **environment):
@@ -291,7 +292,7 @@ class OnTerminal:
                     struct.pack("HHHH", rows, columns, 0, 0))
 
     def resize(self, rows, columns):
-        """The kernel says so to the program."""
+        """Changes the size of the terminal; the kernel signals the change to the program."""
         self.screen.resize(rows, columns)
         self._set_size(rows, columns)
 
@@ -302,7 +303,8 @@ class OnTerminal:
         self.process.send_signal(number)
 
     def pump(self, seconds):
-        """Shows what comes in that time, if anything does."""
+        """Waits up to @seconds for output, and draws the output on the screen. Returns
+        whether there was output."""
         if not select.select([self.master], [], [], seconds)[0]:
             return False
         data = os.read(self.master, 65536)
@@ -311,8 +313,9 @@ class OnTerminal:
         return True
 
     def wait(self, condition, limit=LIMIT):
-        """Until that is true of the screen; whether it became so. What is half
-        drawn does not count: the program has nothing more to say just then."""
+        """Waits until the condition is true of the screen; returns whether it became
+        true. The condition is tested only after a pause of the output, so that the screen
+        is not half drawn."""
         deadline = time.monotonic() + limit
         while time.monotonic() < deadline:
             if not self.pump(0.05) and condition(self.screen):
@@ -326,7 +329,7 @@ class OnTerminal:
             text in screen.text() for text in texts), limit)
 
     def end(self):
-        """(status, standard error), when it has ended without a signal."""
+        """Waits for the end of the program; returns (exit status, standard error)."""
         deadline = time.monotonic() + PATIENCE
         while self.process.poll() is None and time.monotonic() < deadline:
             self.pump(0.1)
@@ -338,7 +341,7 @@ class OnTerminal:
         return self.process.returncode, error.decode("utf-8", "replace")
 
     def is_restored(self):
-        """Is the terminal as it was before?"""
+        """Whether the program has restored the screen's and the terminal's modes."""
         return not self.screen.alternate and self.screen.cursor_shown and \
             not self.screen.keypad and \
             termios.tcgetattr(self.slave) == self.modes

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Shared code of attribution's tests: runs of `uncore top --json` and of tasks
-that cause traffic.
+Shared code of the tests of attribution: run `uncore top --json` and tasks that cause
+traffic, and take CPUs offline.
 """
 
 import contextlib
@@ -17,13 +17,13 @@ TASK = os.path.join(TOP, "build", "selftests", "traffic_task")
 SPIN = os.path.join(TOP, "build", "selftests", "spin_task")
 FAULTS = os.path.join(TOP, "build", "selftests", "fault_task")
 EVENT = "hswep_imc_0/cas_count.rd,name=rd/"
-# Counters are read at each switch, so the task of each count is known exactly.
+# `uncore top` reads counters at each switch of tasks, so each count is of one task.
 EACH_SWITCH = ("--resolution", "0")
-LIMIT = 300     # seconds; nothing here takes that long
+LIMIT = 300     # seconds, longer than any run of `uncore top` takes
 
 
 class Table:
-    """One table of uncore top."""
+    """A table of `uncore top --json`; counts are of event @column."""
 
     def __init__(self, data, column="rd"):
         self.data = data
@@ -45,12 +45,12 @@ class Table:
         return sum(self.data["other"][self.column])
 
     def named(self, command):
-        """What the tasks of that name caused."""
+        """The count of all tasks of this name."""
         return sum(self.count(row) for row in self.rows
                    if row.get("command") == command)
 
     def adds_up(self):
-        """Rows, idle and other are the total, in each package and column."""
+        """Whether rows, idle and other add up to the total in each package and column."""
         for column, totals in self.data["total"].items():
             for package, total in enumerate(totals):
                 total -= self.data["idle"][column][package]
@@ -63,7 +63,7 @@ class Table:
 
 
 def top(*args, check=True, env=None):
-    """Runs uncore top; (exit status, its tables, its errors)."""
+    """Runs `uncore top --json`; returns (exit status, tables, standard error)."""
     run = subprocess.run([UNCORE, "top", "--json", *args], timeout=LIMIT,
                          capture_output=True, text=True, check=False, env=env)
     tables = [Table(json.loads(line)) for line in run.stdout.splitlines()
@@ -75,7 +75,7 @@ def top(*args, check=True, env=None):
 
 
 def measure(script, *args, event=EVENT):
-    """The table of all that a shell script did."""
+    """The table of `uncore top --once` for a shell script."""
     status, tables, _ = top("--once", "-e", event, *args, "--",
                             "bash", "-c", script)
     if status or len(tables) != 1:
@@ -84,12 +84,12 @@ def measure(script, *args, event=EVENT):
 
 
 def task(cpu, count, times, sleep_us, name="traffic_task"):
-    """A shell command."""
+    """The shell command that runs traffic_task with these arguments."""
     return "%s %d %d %d %d %s" % (TASK, cpu, count, times, sleep_us, name)
 
 
 def cpu_packages():
-    """Online CPUs by the index of their package."""
+    """A sorted list of online CPUs for each package."""
     packages = {}
     for folder in glob.glob("/sys/devices/system/cpu/cpu[0-9]*/topology"):
         cpu = int(folder.split("/")[-2][3:])
@@ -99,13 +99,13 @@ def cpu_packages():
 
 
 def online_file(cpu):
-    """What takes a CPU offline by 0, and back by 1."""
+    """The file that takes a CPU offline by 0, and back online by 1."""
     return "/sys/devices/system/cpu/cpu%d/online" % cpu
 
 
 def set_online(cpu, online):
-    """Linux gives a CPU ten seconds to come up, which a busy host may take; it is
-    then asked for again."""
+    """Takes a CPU offline or online. Linux gives a CPU ten seconds to come up, and a
+    CPU of a busy host may need more; then try again."""
     for tries in range(10):
         try:
             with open(online_file(cpu), "w", encoding="utf-8") as file:
@@ -117,15 +117,15 @@ def set_online(cpu, online):
 
 
 def dead_box(package, box, dead=True):
-    """What makes a box stop to answer, for the simulator's fault file."""
+    """The line for the simulator's file "fault" that makes a box dead."""
     return "dead_pci pkg=%d box=%s %s" % (package, box, "on" if dead else "off")
 
 
 @contextlib.contextmanager
 def alone(cpus):
     """
-    Leave a package only its first CPU. Only one task runs there at a time, so
-    its traffic is known exactly, however slow the machine is.
+    Takes all CPUs of a package offline but the first. Only one task runs in the package
+    at a time, so the traffic of the task is known exactly, however slow the machine is.
     """
     for cpu in cpus[1:]:
         set_online(cpu, False)
@@ -137,18 +137,18 @@ def alone(cpus):
 
 
 def clear_cpus(cpu):
-    """Sends all tasks that can be moved to one CPU, so that others are quiet."""
+    """Moves all tasks that can be moved to one CPU, so that other CPUs are idle."""
     for pid in os.listdir("/proc"):
         if not pid.isdigit():
             continue
         try:
             os.sched_setaffinity(int(pid), {cpu})
         except OSError:
-            pass    # a kernel thread of another CPU, or gone
+            pass    # a kernel thread that is bound to its CPU, or the task has ended
 
 
 def need(tap, *programs):
-    """Skips all where these are not built; makes ready for tracing."""
+    """Skips the test if uncore or @programs are not built; prepares tracing."""
     if not all(os.access(path, os.X_OK) for path in (UNCORE, *programs)):
         tap.skip_all("uncore is not built")
     hold_tracepoint()
@@ -156,10 +156,10 @@ def need(tap, *programs):
 
 def hold_tracepoint():
     """
-    Keeps sched_switch enabled, with two probes of the tracer's own, for as long
-    as the machine runs. Otherwise each program that is attached or detached has
-    the kernel rewrite its code, and an emulated processor rarely, but now and
-    then, still executes the temporary breakpoint.
+    Keeps the tracepoint sched_switch enabled, by two probes of the kernel's tracer, for
+    as long as the machine runs. Without the probes the kernel rewrites its own code for
+    each program that is attached or detached, and an emulated processor sometimes still
+    executes the temporary breakpoint of that rewrite.
     """
     with open("/sys/kernel/tracing/set_event_pid", "w",
               encoding="utf-8") as file:

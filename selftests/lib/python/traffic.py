@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Traffic of known size for the uncore command, which counts while a command runs:
-the command sends the traffic, so all of it falls between start and end.
+Traffic of known size for the uncore command, which counts while a command runs. The
+command sends the traffic, so uncore counts all of the traffic.
 """
 
 import json
@@ -25,7 +25,7 @@ with open(sys.argv[1] + ".lasted", "w") as file:
 
 
 class Event:
-    """An event of the catalogue as a traffic line names it."""
+    """An event of the catalogue, and its lines for the simulator's file "traffic"."""
 
     def __init__(self, box, name):
         entry, = [event for event in catalogue(box)
@@ -42,9 +42,9 @@ class Event:
 
 
 class Uncore:
-    """What an uncore command has said. What it counted it has counted for
-    @lasted seconds at least, those of its own command, and @elapsed at most,
-    however slow the machine."""
+    """A run of the uncore command: exit status, standard output and standard error.
+    It has counted for at least @lasted seconds, the duration of the command that it ran,
+    and for at most @elapsed seconds, however slow the machine is."""
 
     lasted = 0.0
 
@@ -64,7 +64,7 @@ class Uncore:
         return json.loads(self.out)
 
     def lines(self):
-        """JSON, a document a line."""
+        """The JSON documents of the output, one in each line."""
         return [json.loads(line) for line in self.out.splitlines()]
 
     def comments(self):
@@ -73,8 +73,8 @@ class Uncore:
 
 
 def while_sending(folder, lines, *arguments, seconds=1.0, around=()):
-    """Runs uncore while these lines of traffic pass; @around is a program that
-    runs it."""
+    """Runs uncore while these lines of traffic are sent; @around is a program with
+    arguments that runs uncore."""
     path = os.path.join(folder, "traffic")
     with open(path, "w", encoding="ascii") as file:
         file.writelines(lines)

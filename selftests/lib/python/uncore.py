@@ -14,15 +14,16 @@ import sys
 import time
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
-# or another build of it
+# The uncore command of this build, or another build of the command
 UNCORE = os.environ.get("UNCORE_COMMAND", os.path.join(
     TOP, "build", "userspace", "bin", "uncore"))
 EVENTS = os.path.join(TOP, "events", "hswep")
 
 
 def _generation():
-    """The generation of this machine's processor, whose PMUs bear its name; that
-    of UNCORE_GENERATION on others, or Haswell."""
+    """The name of the generation, which the names of PMUs begin with: that of
+    UNCORE_GENERATION, or of this machine's processor, or "hswep" if the processor is
+    of no known generation."""
     asked = os.environ.get("UNCORE_GENERATION")
     if asked:
         return asked
@@ -61,7 +62,7 @@ class Tap:
         print("TAP version 13", flush=True)
 
     def ok(self, good, name, comments=()):
-        """One result, and comments that say why it failed."""
+        """Prints a result line, and comments if the test failed."""
         self.results += 1
         self.failures += not good
         print("%s %d - %s" % ("ok" if good else "not ok", self.results, name),
@@ -72,7 +73,7 @@ class Tap:
         return good
 
     def skip(self, name, why):
-        """A result that cannot be had here."""
+        """Prints a result line of a test that this machine cannot run."""
         self.results += 1
         print("ok %d - %s # SKIP %s" % (self.results, name, why), flush=True)
 
@@ -93,15 +94,15 @@ class Tap:
 
 
 def loops(rounds):
-    """How many times to repeat a step of a test: fewer where time is short."""
+    """Scales a number of rounds down on slow machines, to at least one."""
     return -(-rounds // SLOWNESS)
 
 
 @contextlib.contextmanager
 def running_clock():
     """
-    Uncore cycles follow time as long as this lasts, so that a driver which is
-    loaded may measure the hardware.
+    Uses the simulator's real clock within the block, because a driver that loads may
+    measure the hardware. Restores the manual clock after the block.
     """
     manual = read(SIM + "clock") == "manual"
     if manual:
@@ -114,12 +115,12 @@ def running_clock():
 
 
 class Machine:
-    """The simulated hardware and the driver on it."""
+    """The simulator and the driver, which are loaded while this object is in use."""
 
     def __init__(self, tap, clock="manual", params=(), sim=()):
         driver = os.path.join(BUILD, "kmod", "xeon_uncore.ko")
         if clock == "manual":
-            # with a budget the number of samples depended on the host's speed
+            # with a freeze budget the number of samples depends on the host's speed
             params = ("freeze_budget=1000", *params)
         model = os.path.join(BUILD, "kmod", "sim", "xeon_uncore_sim.ko")
         if os.geteuid() != 0:
@@ -138,7 +139,8 @@ class Machine:
 
     @staticmethod
     def wait_unused(module="xeon_uncore"):
-        """Until nothing uses it: events that BPF maps held are closed by and by."""
+        """Waits until the module has no users: the kernel closes events of BPF maps some
+        time after the map was closed."""
         deadline = time.monotonic() + 60
         with contextlib.suppress(OSError):
             while read("/sys/module/%s/refcnt" % module) != "0" and \
@@ -165,7 +167,7 @@ class Machine:
 
     @staticmethod
     def cycles():
-        """Cycles that have passed so far."""
+        """Uncore cycles of the simulator that have passed so far."""
         return int(read(SIM + "advance"))
 
 
@@ -180,19 +182,20 @@ def write(path, text):
 
 
 def catalogue(name):
-    """A file of the event catalogue: "imc", "metrics", ..."""
+    """The content of a file of the event catalogue: "imc", "metrics", ..."""
     with open(os.path.join(EVENTS, name + ".json"), encoding="utf-8") as file:
         return json.load(file)
 
 
 def boxes():
-    """The box types and their facts; the rest of the file is the generation's."""
+    """The box types of boxes.json and their facts. Names in lower case are box types; the
+    other members of the file are facts of the generation."""
     return {name: facts for name, facts in catalogue("boxes").items()
             if name.islower()}
 
 
 def pmus(box_type):
-    """The PMUs of a box type: ["hswep_imc_0", ...] or ["hswep_pcu"]."""
+    """The names of a box type's PMUs: ["hswep_imc_0", ...] or ["hswep_pcu"]."""
     names = [name for name in os.listdir(DEVICES)
              if re.fullmatch(r"%s_%s(_\d+)?" % (GENERATION, box_type), name)]
     return sorted(names, key=lambda name: (len(name), name))
