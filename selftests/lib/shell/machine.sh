@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Simulated hardware and drivers, for scripts: source this after tap.sh.
+# Load and unload the simulator and drivers in shell tests: source this after tap.sh.
 # shellcheck shell=bash
 
-# The kernel modules, the simulator's controls, and the waves of its events.
+# The folder of the kernel modules, the simulator's controls in debugfs, and the table of
+# events with their waveforms.
 build=${UNCORE_BUILD:-build/$(uname -r)}
 sim=/sys/kernel/debug/xeon_uncore_sim
 wave_table=$(dirname "$build")/catalogue.tsv
-# shellcheck disable=SC2034 # for those who source this
+# shellcheck disable=SC2034 # used by scripts that source this file
 sockets=$(lscpu | sed -n 's/^Socket(s): *//p')
 [[ -e $build/kmod/xeon_uncore.ko ]] || tap_skip_all "$build is not built"
 
-# on_running_clock COMMAND...: run it, an insmod or modprobe, while uncore cycles follow
-# time, because a driver may measure the hardware at load. Then restore the clock.
+# on_running_clock COMMAND...: run insmod or modprobe on the simulator's real clock, because
+# a driver may measure the hardware when it loads. Then restore the manual clock.
 on_running_clock()
 {
 	local clock=$sim/clock was='' status
@@ -23,13 +24,13 @@ on_running_clock()
 	return $status
 }
 
-# unload: all drivers, and the simulated hardware
+# unload: unload both drivers and the simulator
 unload()
 {
 	rmmod intel_uncore xeon_uncore xeon_uncore_sim 2> /dev/null
 }
 
-# load_sim PARAMETERS...: simulated hardware after reset, without a driver
+# load_sim PARAMETERS...: load the simulator again, without a driver
 load_sim()
 {
 	unload
@@ -44,7 +45,7 @@ load_driver()
 		tap_bail 'the driver does not load'
 }
 
-# wave BOX NAME START CYCLES: what a named event counts in a box
+# wave BOX NAME START CYCLES: print the count of an event in CYCLES cycles from START on
 wave()
 {
 	awk -F '\t' -v box="$1" -v name="$2" -v start="$3" -v cycles="$4" '

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Debian roots, made once: a base, layers with more packages on it, and a temporary
-# layer on top. Source this in a separate mount namespace, with $roots and $top set.
+# Debian root file systems for tests of packages and kernels: a base, layers with more
+# packages on the base, and a temporary layer on top. The base and the layers are made once
+# and kept. Source this file in a separate mount namespace; set $roots, the folder of the
+# roots, and $top, the folder of this repository.
 # shellcheck shell=bash
 
-# The kernels of each suite, beside the one of linux-image-amd64.
+# Packages of further kernels of each suite; linux-image-amd64 is installed in every suite.
 declare -A flavours=([bookworm]='' [trixie]='linux-image-rt-amd64 linux-headers-rt-amd64')
 
-# base SUITE: $roots/SUITE/base, with the suite's updates and backports.
+# base SUITE: make $roots/SUITE/base, with the suite's security updates and backports.
 base()
 {
 	local mirror folder=$roots/$1
@@ -20,15 +22,16 @@ base()
 	deb $mirror $1-backports main
 	deb $mirror-security $1-security main
 	END
-	# No daemon starts in a root.
+	# policy-rc.d keeps packages from starting daemons in the root.
 	printf '#!/bin/sh\nexit 101\n' > "$folder/base/usr/sbin/policy-rc.d"
 	chmod +x "$folder/base/usr/sbin/policy-rc.d"
-	# An incomplete root is made again, so it needs no sync to the disk.
+	# dpkg need not sync to the disk, because an incomplete root is made again.
 	echo force-unsafe-io > "$folder/base/etc/dpkg/dpkg.cfg.d/unsafe-io"
 	touch "$folder/base.done"
 }
 
-# mount_root ROOT SUITE UPPER LOWER...: names of layers, or folders, the topmost first.
+# mount_root ROOT SUITE UPPER LOWER...: mount a root at ROOT, which is written to folder
+# UPPER. LOWER are names of layers, or folders, the topmost layer first.
 mount_root()
 {
 	local root=$1 suite=$2 upper=$3 lower='' name
@@ -47,8 +50,9 @@ mount_root()
 	cp -L /etc/resolv.conf "$root/etc/resolv.conf"
 }
 
-# layer SUITE NAME LOWER KEY FUNCTION: $roots/SUITE/NAME is what FUNCTION ROOT adds to
-# LOWER (names, with colons between). It is made again when KEY has changed, or FUNCTION.
+# layer SUITE NAME LOWER KEY FUNCTION: make layer $roots/SUITE/NAME of the files that
+# FUNCTION ROOT adds to the layers LOWER (names, with colons between). If the layer exists,
+# make it again only if KEY or FUNCTION has changed.
 layer()
 {
 	local folder=$roots/$1 name=$2 function=$5 root=$roots/$1/$2.root key
@@ -65,7 +69,7 @@ layer()
 	((status == 0)) && echo "$key" > "$folder/$name.done"
 }
 
-# throwaway ROOT SUITE LOWER...: mounted with a writable layer, in memory.
+# throwaway ROOT SUITE LOWER...: mount a root at ROOT, which is written to memory.
 throwaway()
 {
 	local root=$1 suite=$2
@@ -75,41 +79,42 @@ throwaway()
 		mount_root "$root" "$suite" "$root.upper/upper" "$@"
 }
 
-# clone ROOT: a clean clone of this repository, as /src/xeon-uncore.
+# clone ROOT: clone this repository to /src/xeon-uncore in the root.
 clone()
 {
 	rm -rf "$1/src"
 	git clone -q --no-hardlinks "file://$top" "$1/src/xeon-uncore"
 }
 
-# in_root ROOT COMMAND...: run it there, in the clone if there is one.
+# in_root ROOT COMMAND...: run COMMAND in the root, in the folder of the clone if it exists.
 in_root()
 {
 	local root=$1
 	shift
-	# shellcheck disable=SC2016 # the inner shell's
+	# shellcheck disable=SC2016 # the inner shell expands the text
 	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
 		DEBIAN_FRONTEND=noninteractive INITRD="${INITRD-}" \
 		chroot "$root" sh -c 'cd /src/xeon-uncore 2> /dev/null; exec "$@"' - "$@" \
 		< /dev/null
 }
 
-# in_root_alone ROOT COMMAND...: the same without a network.
+# in_root_alone ROOT COMMAND...: run COMMAND in the clone in the root, without a network.
 in_root_alone()
 {
 	local root=$1
 	shift
-	# shellcheck disable=SC2016 # the inner shell's
+	# shellcheck disable=SC2016 # the inner shell expands the text
 	unshare -n -- env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
 		chroot "$root" sh -c 'cd /src/xeon-uncore; exec "$@"' - "$@" < /dev/null
 }
 
-# add_kernels ROOT: every kernel of the suite, and the packages of the VM and perf.
+# add_kernels ROOT: install every kernel of the suite, perf, and the packages that the VM
+# needs.
 add_kernels()
 {
 	local suite=$suite_of_layer more
 	read -ra more <<< "${flavours[$suite]}"
-	# Initramfs images are not what this tests, and take minutes.
+	# The tests do not use initramfs images, which take minutes to make.
 	export INITRD=No
 	in_root "$1" apt-get -q -y install --no-install-recommends dkms kmod \
 		linux-image-amd64 linux-headers-amd64 "${more[@]}" linux-perf \
@@ -120,7 +125,7 @@ add_kernels()
 		in_root "$1" apt-get -q -y clean
 }
 
-# add_check ROOT: the packages that make check installs.
+# add_check ROOT: install the packages that make check needs.
 add_check()
 {
 	clone "$1"
@@ -130,7 +135,7 @@ add_check()
 	return "$status"
 }
 
-# check_layers SUITE: names of the layers in which make check runs.
+# check_layers SUITE: make the layers in which make check runs.
 check_layers()
 {
 	base "$1" || { echo "no root of $1: $(tail -1 "$roots/$1.log")" >&2; return 1; }
@@ -140,11 +145,11 @@ check_layers()
 		{ echo "not all packages in $1: $(tail -3 "$roots/$1.log")" >&2; return 1; }
 }
 
-# releases_of ROOT: kernels with headers, the oldest first.
+# releases_of ROOT: print the releases of the root's kernels with headers, oldest first.
 releases_of()
 {
-	# Seen from there: the links to the headers are absolute.
-	# shellcheck disable=SC2016 # the inner shell's
+	# Look inside the root, because the links to the headers are absolute.
+	# shellcheck disable=SC2016 # the inner shell expands the text
 	in_root "$1" sh -c 'cd /lib/modules && for release in *; do
 		[ ! -e "$release/build/Makefile" ] || echo "$release"
 	done' | sort -V
