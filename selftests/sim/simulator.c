@@ -426,7 +426,11 @@ TEST_F(held, for_good_and_time_goes_on)
  */
 enum { HOLD_MS = 500, AGAIN_MS = 1500 };
 
-FIXTURE(hold) { int a, b, event; };
+FIXTURE(hold)
+{
+	int a, b;	/* CPUs of package 0 */
+	int event;	/* descriptor of the software event of CPU b */
+};
 
 FIXTURE_SETUP(hold)
 {
@@ -524,7 +528,11 @@ TEST_F(hold, refuses_what_it_cannot)
 }
 
 FIXTURE(parameters) {};
-FIXTURE_VARIANT(parameters) { const char *params, *line; };
+FIXTURE_VARIANT(parameters)
+{
+	const char *params;	/* module parameters of the simulator */
+	const char *line;	/* part of the line in the log */
+};
 
 /* Module parameters @text must be refused with a line in the log that has @message. */
 #define REFUSED_WITH(name, text, message)				\

@@ -216,8 +216,8 @@ void op_join(void)
 	 * Do not add a member to a software event, because of a bug of perf (6.1 at
 	 * least). perf moves the software event to the uncore's context for its group.
 	 * If the software event then leaves the group and migrates because its CPU goes
-	 * offline, perf takes it for an event that it must still move, and locks the
-	 * mutex of the uncore's context twice.
+	 * offline, perf takes this event for an event that must still be moved, and
+	 * locks the mutex of the uncore's context twice.
 	 */
 	if (!leader->cat)
 		return;

@@ -27,7 +27,7 @@ bool check_eq(uint64_t got, uint64_t want, const char *what, ...) TAP_PRINTF(3);
  * needs. A test of harness.h is a process of its own, and ends with exit status 1.
  */
 noreturn void tap_skip_all(const char *why, ...) TAP_PRINTF(1);
-/* End the program, or the test of harness.h, with exit status 1: it cannot continue. */
+/* End the program, or the test of harness.h, with status 1: tests cannot continue. */
 noreturn void tap_bail(const char *why, ...) TAP_PRINTF(1);
 /* Leave the TAP header and the results to the kernel's harness; print comments only. */
 void tap_use_harness(void);
