@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Breaks copies of the event catalogue, one way each, and sees that the generator
-refuses with file, event and reason; then that what it writes for the real one
-is stable and holds together. Prints TAP.
+Check that events/generate.py refuses a wrong code, mask, counter, filter or register
+in a copy of the event catalogue, and names the file, the event and the reason; and that
+the tables which it writes from the real catalogue agree with each other. Prints TAP.
 """
 
 import glob
@@ -77,26 +77,16 @@ def registers(box, **changes):
 LOOKUP, PCU = "llc_lookup.any", "clockticks"
 # Title, file, edit, what the message must say after "events/hswep/FILE: ".
 BROKEN = [
-    ("not JSON", "cbox.json", lambda _: '[ { "EventName": ', "line 1: "),
     ("a key twice in an object", "cbox.json",
      lambda _: '[ { "UMask": "0x01", "UMask": "0x02" } ]', "key UMask"),
-    ("not an array", "cbox.json", lambda _: "{}", "is not an array"),
     ("a required key is missing", "cbox.json", change(LOOKUP, MaxInc=None),
      LOOKUP + ": MaxInc is missing"),
     ("an unknown key", "cbox.json", change(LOOKUP, Colour="red"),
      LOOKUP + ": Colour is not a known key"),
-    ("a value that is not a string", "cbox.json", change(LOOKUP, MaxInc=1),
-     LOOKUP + ": MaxInc: is not of type string"),
-    ("a name with capitals", "cbox.json",
-     change(LOOKUP, EventName="LLC_LOOKUP.ANY"), "LLC_LOOKUP.ANY: EventName:"),
     ("a name that perf keeps for itself", "cbox.json",
      change(LOOKUP, EventName="period"), "period: the name is a keyword"),
     ("a name twice", "cbox.json", twice(LOOKUP),
      LOOKUP + ": the name is used twice"),
-    ("a name of the manual that is missing", "manual.json",
-     lambda content: content["ha"].update(requests=9),
-     "requests: names of ha/requests that cite the manual: 8 (expected 9, as in "
-     "its tables)"),
     ("a name that is not the manual's", "manual.json",
      lambda content: content["ha"].pop("requests"),
      "requests: names of ha/requests that cite the manual: 8 (expected 0, as in "
@@ -121,25 +111,14 @@ BROKEN = [
     ("unit mask zeros of a number", "pcu.json",
      change("power_state_occupancy.cores_c0", UMaskZeros="0x01"),
      "power_state_occupancy.cores_c0: UMaskZeros: only subevents"),
-    ("counters out of order", "cbox.json", change(LOOKUP, Counter="1,0"),
-     LOOKUP + ": Counter:"),
     ("other counters for the same code", "cbox.json",
      change(LOOKUP, Counter="0"), "llc_lookup."),
     ("a filter field that the box has not", "cbox.json",
      change(LOOKUP, Filter="filter_band0=?"), LOOKUP + ": Filter:"),
     ("a filter value that is too wide", "cbox.json",
      change(LOOKUP, Filter="filter_state=0x80"), LOOKUP + ": Filter:"),
-    ("a filter field twice", "cbox.json",
-     change(LOOKUP, Filter="filter_state=?,filter_state=1"),
-     LOOKUP + ": Filter:"),
     ("an alias of something else", "imc.json",
      change("cas_count_read", Alias="cas_count.wr"), "cas_count_read: Alias:"),
-    ("a description of 91 characters", "cbox.json",
-     change(LOOKUP, BriefDescription="x" * 91),
-     LOOKUP + ": BriefDescription: is 91"),
-    ("a description with a full stop", "cbox.json",
-     change(LOOKUP, BriefDescription="Lookups."),
-     LOOKUP + ": BriefDescription:"),
     ("a metric of an event that is not there", "metrics.json",
      change("hitme_inval", MetricExpr="hswep_ha@hitme_hit.no@"),
      "hitme_inval: MetricExpr: hswep_ha has no event"),
@@ -157,30 +136,21 @@ BROKEN = [
     ("a metric with edge and without a threshold", "metrics.json",
      change("hitme_inval", MetricExpr="hswep_ha@clockticks\\,edge\\=1@"),
      "hitme_inval: MetricExpr: edge has no effect without thresh"),
-    ("a metric with invert and a threshold of 0", "metrics.json",
-     change("hitme_inval",
-            MetricExpr="hswep_ha@clockticks\\,inv\\=1\\,thresh\\=0@"),
-     "hitme_inval: MetricExpr: inv has no effect without thresh"),
+    ("a raw unit mask that no event has", "metrics.json",
+     change("hitme_inval", MetricExpr="hswep_imc@event\\=0x01\\,umask\\=0x1b@"),
+     "hitme_inval: MetricExpr: no unit mask of act_count is or adds up to 0x1b"),
+    ("a raw event that the box has not", "metrics.json",
+     change("hitme_inval", MetricExpr="hswep_imc@event\\=0xee\\,umask\\=0x0b@"),
+     "hitme_inval: MetricExpr: the iMC has no event 0xee"),
     ("an opcode that is too wide", "opcodes.json",
      lambda content: content[0].update(Value="0x200"),
      "rfo: filter_opc=0x200 is wider"),
-    ("a filter rule of a field that is none", "boxes.json",
-     lambda content: content["cbox"]["Filters"][0].update(
-         Fields="filter_colour"), "Filters: no field 'filter_colour'"),
     ("a filter rule that no event can meet", "boxes.json",
      lambda content: content["cbox"]["Filters"][1].update(Select="0x134"),
      "Filters: Select 0x134 is not in Mask"),
-    ("a filter rule with a key too many", "boxes.json",
-     lambda content: content["cbox"]["Filters"][1].update(Colour="red"),
-     "Filters: unknown key Colour"),
-    ("a processor's family without its model", "boxes.json",
-     lambda content: content.update(Model=None), "Family and Model are two numbers"),
     ("a filter register of more than 32 bits", "boxes.json",
      registers("ubox", Filter=["0x707 config1:0-32"]),
      "ubox: Registers: Filter: 0x707 config1:0-32: the register has 32 bits"),
-    ("a filter register that holds no field", "boxes.json",
-     registers("ubox", Filter=["0x707"]),
-     "ubox: Registers: Filter: '0x707' is not of the form"),
     ("a filter register for a value of an unknown field", "boxes.json",
      registers("ubox", Filter=["0x707 config1:0-5 if colour=1"]),
      "ubox: Registers: Filter: 0x707 config1:0-5 if colour=1: no field colour"),
@@ -189,14 +159,8 @@ BROKEN = [
      "ha: Registers: GlobalStatus: 1 entries for 2 boxes"),
     ("more PCI devices than boxes", "boxes.json",
      registers("irp", Devices="0x2f39,0x2f3a"), "irp: Registers: Devices: more than 1"),
-    ("a quirk that the driver does not know", "boxes.json",
-     registers("ha", Quirks="fast"),
-     "ha: Registers: Quirks: 'fast' is not of the form"),
     ("a required field that is none", "boxes.json",
      registers("ha", Must="valid"), "ha: Registers: Must: no field valid"),
-    ("a fact about the in-tree driver, of a field that is none",
-     "in-tree.json", lambda content: content["Filters"][0].update(
-         Fields="filter_colour"), "fact 1: the CBo has no field filter_colour"),
 ]
 
 
@@ -209,66 +173,31 @@ ADDED = {"EventName": "news", "EventCode": "0x77", "Category": "news",
          "BriefDescription": "Newspapers", "Section": "perf"}
 # The same for events/bdwep, which is like hswep.
 BROKEN_DIFFERENCE = [
-    ("a base that there is not", "boxes.json",
-     lambda content: content.update(Like="p6"),
-     "Like: no generation is called p6"),
-    ("a base that is the generation itself", "boxes.json",
-     lambda content: content.update(Like="bdwep"),
-     "Like: bdwep is like this one"),
-    ("a box that is not an object", "boxes.json",
-     lambda content: content.update(ha="none"), "ha: is not an object"),
-    ("a format that is not an object", "boxes.json",
-     lambda content: content["ha"].update(Format=["edge"]),
-     "ha: Format: is not an object"),
-    ("a new box without its title", "boxes.json",
-     lambda content: content.update(dbox={"Section": "§2.3", "Counters": 1}),
-     "dbox: Title is missing"),
     ("a box gone that never was", "boxes.json",
      lambda content: content.update(Remove=["dbox"]),
      "dbox: Remove: hswep has no such box"),
     ("a field gone that never was", "boxes.json",
      lambda content: content["ha"].update(Remove=["occ_sel"]),
      "ha: Remove: hswep has no field occ_sel"),
-    ("a field that is what it was", "boxes.json",
-     lambda content: content["ha"].update(Format={"edge": "config:18"}),
-     "ha: Format: edge is what hswep has"),
-    ("a fact that is what it was", "boxes.json",
-     lambda content: content["ha"].update(Counters=4),
-     "ha: Counters is what hswep has"),
     ("a register that is not a number", "boxes.json",
      registers("ha", BoxControl="f4"),
      "ha: Registers: BoxControl: 'f4' is not a number"),
     ("another number of controls than counters", "boxes.json",
      registers("ha", Control="0xd8,0xdc"),
      "ha: Registers: Control: 2 addresses for 4 counters"),
-    ("a register that is what it was", "boxes.json",
-     registers("ha", Boxes="2"), "ha: Registers: Boxes is what hswep has"),
     ("a register that nothing knows", "boxes.json",
      registers("ha", Colour="0x1"), "ha: Registers: Colour is not a known key"),
     ("an event gone that never was", "cbox.json", put(Remove=["news.*"]),
      "news.*: Remove: hswep has no such entry, or it is removed"),
-    ("an event gone twice", "cbox.json",
-     put(Remove=["llc_lookup.*", "llc_lookup.any"]),
-     "llc_lookup.any: Remove: hswep has no such entry, or it is removed"),
     ("an event changed that never was", "cbox.json",
      put(Change=[{"EventName": "news", "UMask": "0x01"}]),
      "news: Change: hswep has no such entry, or it is removed"),
-    ("a change of a removed event", "cbox.json",
-     put(Remove=["llc_lookup.any"],
-         Change=[{"EventName": "llc_lookup.any", "UMask": "0x01"}]),
-     "llc_lookup.any: Change: hswep has no such entry, or it is removed"),
-    ("a change to what it was", "cbox.json",
-     put(Change=[{"EventName": "llc_lookup.any", "UMask": "0x11"}]),
-     "llc_lookup.any: Change: UMask is what hswep has"),
     ("a change of an unknown key", "cbox.json",
      put(Change=[{"EventName": "llc_lookup.any", "Colour": "red"}]),
      "llc_lookup.any: Change: Colour is not a known key"),
     ("a change to a value of the wrong form", "cbox.json",
      put(Change=[{"EventName": "llc_lookup.any", "UMask": "17"}]),
      "llc_lookup.any: Change: UMask: "),
-    ("a change that takes a required key away", "cbox.json",
-     put(Change=[{"EventName": "llc_lookup.any", "Category": None}]),
-     "llc_lookup.any: Category is missing"),
     ("a change to a counter that the box has not", "cbox.json",
      put(Change=[{"EventName": "llc_lookup.*", "Counter": "4"}]),
      "llc_lookup."),
@@ -280,13 +209,6 @@ BROKEN_DIFFERENCE = [
      "news: EventCode is missing"),
     ("a difference with an unknown part", "cbox.json", put(Rename=["x"]),
      "Rename is not a known key"),
-    ("a metric gone that never was", "metrics.json", put(Remove=["news"]),
-     "news: Remove: hswep has no such entry, or it is removed"),
-    ("a metric added without its event", "metrics.json",
-     put(Add=[{"MetricName": "news", "MetricGroup": "news", "Box": "cbox",
-               "MetricExpr": "bdwep_cbox@news@", "Section": "§2.3.6",
-               "BriefDescription": "Newspapers"}]),
-     "news: MetricExpr: bdwep_cbox has no event news"),
 ]
 
 
@@ -326,99 +248,22 @@ def test_broken():
             change(LOOKUP, EventCode=None), LOOKUP + ": EventCode is missing")
 
 
-# Title, edit of groups.json, and what the message must say.
-BROKEN_GROUPS = [
-    ("not an array", lambda _: "{}", "is not an array"),
-    ("no question", lambda content: content[0].update(Question=""),
-     "memory: Question: '' does not match"),
-    ("an unknown key", lambda content: content[0].update(Colour="red"),
-     "memory: Colour is not a known key"),
-    ("a group twice", lambda content: content.append(content[0]),
-     "memory: the name is used twice"),
-    ("no leading metric", lambda content: content[0].update(Leading=[]),
-     "memory: Leading is empty"),
-    ("a leading metric twice",
-     lambda content: content[0]["Leading"].append({"MetricName": "mem_bw_reads_rate"}),
-     "memory: Leading: mem_bw_reads_rate is given twice"),
-    ("a metric that no generation has",
-     lambda content: content[0]["Leading"].append({"MetricName": "mem_bw_raeds"}),
-     "memory: Leading: no generation has a metric mem_bw_raeds"),
-    ("a metric of another group",
-     lambda content: content[0]["Leading"].append({"MetricName": "qpi_speed"}),
-     "memory: Leading: qpi_speed of hswep is not of this MetricGroup"),
-]
-
-
 def test_groups():
-    """Groups of metrics are of all generations."""
-    for title, edit, message in BROKEN_GROUPS:
+    """A leading metric of a group is a metric of a generation, and of the group."""
+    for title, metric, message in (
+            ("a metric that no generation has", "mem_bw_raeds",
+             "no generation has a metric mem_bw_raeds"),
+            ("a metric of another group", "qpi_speed",
+             "qpi_speed of hswep is not of this MetricGroup")):
         with tempfile.TemporaryDirectory() as folder:
             copy_catalogue(folder)
             shutil.copy(os.path.join(EVENTS, "groups.json"), folder)
-            edited(folder, "groups.json", edit, "")
+            edited(folder, "groups.json", lambda content: content[0]["Leading"].append(
+                {"MetricName": metric}), "")
             run = generate("--catalogue", folder, "--check")
-        result(run.returncode == 1 and "events/groups.json: " + message in run.stderr,
+        result(run.returncode == 1 and
+               "events/groups.json: memory: Leading: " + message in run.stderr,
                "refused: a group of metrics: " + title, run.stderr)
-
-
-def test_readers():
-    """Other programs print the catalogue's faults, and end."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name in ("selftests", "build"):
-            os.symlink(os.path.join(os.path.dirname(EVENTS), name),
-                       os.path.join(folder, name))
-        shutil.copytree(EVENTS, os.path.join(folder, "events"))
-        edited(os.path.join(folder, "events"), "cbox.json", change(LOOKUP, MaxInc=None))
-        for name in ("compare.py", "formulas.py", "names.py"):
-            run = subprocess.run(
-                [sys.executable, os.path.join(folder, "selftests", "catalogue", name)],
-                capture_output=True, text=True)
-            result(run.returncode == 1 and "Traceback" not in run.stderr and
-                   LOOKUP + ": MaxInc is missing" in run.stderr,
-                   name + " prints the faults of the catalogue, and fails",
-                   "status %d" % run.returncode, run.stderr)
-
-
-# Errors that name a line: file, replaced text and its replacement, and the message
-# after the line
-LINES = [
-    ("a metric that uses an absent event", "ivbep", "metrics.json",
-     "ivbep_imc@wpq_inserts@", "ivbep_imc@wpq_insert@",
-     "imc_pct_rd_requests: MetricExpr: ivbep_imc has no event wpq_insert"),
-    ("a raw unit mask that no event has", "hswep", "metrics.json",
-     r"umask\\=0x0b", r"umask\\=0x1b",
-     "pct_requests_page_empty: MetricExpr: no unit mask of act_count is or "
-     "adds up to 0x1b"),
-    ("a raw unit mask of an event that has none", "snbep", "metrics.json",
-     "(snbep_imc@act_count@", r"(snbep_imc@event\\=0x01\\,umask\\=0x0b@",
-     "pct_requests_page_empty: MetricExpr: no unit mask of act_count is or "
-     "adds up to 0x0b"),
-    ("a raw event that the box has not", "hswep", "metrics.json",
-     r"event\\=0x01\\,umask\\=0x0b@ -", r"event\\=0xee\\,umask\\=0x0b@ -",
-     "pct_requests_page_empty: MetricExpr: the iMC has no event 0xee"),
-    ("a note that names another generation's event", "snbep", "metrics.json",
-     '"Note": "CAS_COUNT.ALL is', '"Note": "ACT_COUNT.RD is',
-     "pct_requests_page_empty: Note: ACT_COUNT.RD is a name of hswep, bdwep, "
-     "bdwde, ivbep and not of this generation"),
-    ("a note that denies an event that is there", "hswep", "metrics.json",
-     '"WPQ_INSERTS is not an event', '"RPQ_INSERTS is not an event',
-     "imc_pct_rd_requests: Note: RPQ_INSERTS is an event of this part"),
-    ("an opcode's note that names another generation's event", "hswep",
-     "opcodes.json", '"Note": "Not generated by this processor. Table',
-     '"Note": "As ADDRESS_MATCH.STALL_COUNT. Table',
-     "invxtoi: Note: ADDRESS_MATCH.STALL_COUNT is a name of ivbep and not of this "
-     "generation"),
-    ("a generation's note that names another one's event", "snbep", "boxes.json",
-     '"no global control', '"HITME_HIT.INVALS, no global control',
-     "Registers: Note: HITME_HIT.INVALS is a name of hswep, bdwep, bdwde and not "
-     "of this generation"),
-    ("an absent metric with an empty reason", "ivbep", "omitted.json",
-     '"No directory cache: neither HITME_LOOKUP nor HITME_HIT is an event of '
-     'this part"', '""', "hitme_*: Reason is empty"),
-    ("a reason for a metric that is there", "ivbep", "omitted.json",
-     '"hitme_*"', '"hitme_* io_*_bw"',
-     "io_*_bw: the generation has it, or no related one has"),
-]
 
 
 def test_unread():
@@ -436,30 +281,6 @@ def test_unread():
             r"reading has the event \(inherited from events/hswep/cbox.json:\d+\)$",
             run.stderr, re.M), "refused: an event that no reading has",
                run.stderr)
-
-
-def test_lines():
-    for title, generation, file, old, new, message in LINES:
-        with tempfile.TemporaryDirectory() as folder:
-            copy_catalogue(folder)
-            path = os.path.join(folder, generation, file)
-            with open(path, encoding="utf-8") as handle:
-                text = handle.read()
-            at = text.find(old)
-            text = text[:at] + new + text[at + len(old):]
-            with open(path, "w", encoding="utf-8") as handle:
-                handle.write(text)
-            # the line of the entry's name: the last one before, or the same
-            names = [match.start() for match in re.finditer(
-                r'"(MetricName|Metrics|Name|Registers)"', text)
-                     if match.start() <= at]
-            wanted = "events/%s/%s:%d: %s" % (
-                generation, file, text.count("\n", 0, names[-1]) + 1, message)
-            run = generate("--catalogue", folder, "--check")
-            result(at >= 0 and run.returncode == 1 and
-                   wanted in run.stderr.splitlines(),
-                   "refused, with its line: " + title, "wanted " + wanted,
-                   run.stderr)
 
 
 def test_layout():
@@ -482,66 +303,19 @@ def test_layout():
 
 
 def test_inherited_metric():
-    """
-    A metric whose event was removed is an error, until a reason is given: then it is left
-    out, and the reference and the list say why.
-    """
+    """An inherited metric whose event was removed needs a reason in omitted.json."""
     with tempfile.TemporaryDirectory() as folder:
         copy_catalogue(folder)
         with open(os.path.join(folder, "bdwep", "ha.json"), "w",
                   encoding="utf-8") as handle:
             json.dump({"Remove": ["hitme_*"]}, handle)
         run = generate("--catalogue", folder, "--check")
-        result(run.returncode == 1 and all(re.search(
-            r"^events/%s/metrics.json: hitme_inval: %s_ha has no event "
-            r"hitme_hit.invals: .* omitted.json \(inherited from "
-            r"events/hswep/metrics.json:\d+\)$" % (name, name), run.stderr, re.M)
-            for name in ("bdwep",)),
-               "refused: an inherited metric whose event was removed, without a "
-               "reason", run.stderr)
-        for name in ("bdwep", "bdwde"):
-            path = os.path.join(folder, name, "omitted.json")
-            with open(path, encoding="utf-8") as handle:
-                omitted = json.load(handle)
-            omitted.append({"Metrics": "hitme_*", "Section": "perf",
-                            "Reason": "No newspapers"})
-            with open(path, "w", encoding="utf-8") as handle:
-                json.dump(omitted, handle)
-        run = generate("--catalogue", folder, "--absent-metrics")
-        result(run.returncode == 0 and
-               "bdwep\thitme_inval\tNo newspapers\n" in run.stdout and
-               "bdwde\tqpi_speed\tthere is no QPI\n" in run.stdout and
-               not re.search(r"\t(None)?$", run.stdout, re.M),
-               "the list of absent metrics has the reasons", run.stdout,
-               run.stderr)
-        run = generate("--catalogue", folder, "--generation", "bdwep",
-                       "--cpp", folder + "/c.cpp", "--docs", folder + "/docs")
-        with open(folder + "/c.cpp", encoding="utf-8") as file:
-            tables = file.read()
-        with open(folder + "/docs/index.rst", encoding="utf-8") as file:
-            index = file.read()
-        with open(folder + "/docs/qpi.rst", encoding="utf-8") as file:
-            page = file.read()
-        result(re.search(r'"``rxl_stalls.gv``", .*"``0x80`` †"', page) and
-               not re.search(r"``cto_count``.*†", page),
-               "the reference marks single readings")
-        result(run.returncode == 0 and "hitme_inval" not in tables and
-               "avg_ingress_depth" in tables and
-               '"metrics hitme_inserts, hitme_inval", "", "No newspapers"' in
-               index,
-               "a metric whose event was removed is left out, with the reason",
-               run.stderr)
-
-
-def test_missing_box():
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(os.path.join(EVENTS, "hswep"),
-                        os.path.join(folder, "hswep"))
-        for file in ("sbox.json", "metrics.json", "omitted.json"):
-            os.remove(os.path.join(folder, "hswep", file))
-        run = generate("--catalogue", folder, "--check")
-        result(run.returncode == 0, "a missing box file is an empty one",
-               run.stderr)
+    result(run.returncode == 1 and re.search(
+        r"^events/bdwep/metrics.json: hitme_inval: bdwep_ha has no event "
+        r"hitme_hit.invals: .* omitted.json \(inherited from "
+        r"events/hswep/metrics.json:\d+\)$", run.stderr, re.M),
+           "refused: an inherited metric whose event was removed, without a reason",
+           run.stderr)
 
 
 def generations():
@@ -550,7 +324,7 @@ def generations():
 
 
 def test_generation(name):
-    """What other generations' outputs rely on, as Haswell's below."""
+    """Rows of a generation's table agree with each other."""
     with tempfile.TemporaryDirectory() as folder:
         run = generate("--generation", name, "--tsv", folder + "/t.tsv",
                        "--kernel", folder, "--cpp", folder + "/c.cpp")
@@ -562,24 +336,6 @@ def test_generation(name):
     if name.startswith("xeon7"):
         result(len(clocks) == 1 and set(clocks[0]) == {"1", ","},
                "%s: every bus clock is one" % name, *clocks)
-
-
-def test_outputs():
-    with tempfile.TemporaryDirectory() as folder:
-        arguments = ("--kernel", folder, "--tsv", folder + "/t.tsv",
-                     "--docs", folder + "/docs", "--cpp", folder + "/c.cpp")
-        first = generate(*arguments)
-        files = [os.path.join(path, file)
-                 for path, _, names in os.walk(folder) for file in names]
-        for file in files:
-            os.utime(file, (0, 0))
-        second = generate(*arguments)
-        result(first.returncode == 0 and second.returncode == 0 and
-               files and all(os.stat(file).st_mtime == 0 for file in files),
-               "a second run touches none of %d files" % len(files))
-        with open(folder + "/t.tsv", encoding="utf-8") as file:
-            rows = [line.rstrip("\n").split("\t") for line in file]
-    check_table(rows, "hswep")
 
 
 def test_all():
@@ -596,9 +352,6 @@ def test_all():
                len(files[0]) >= 3 * len(generations()),
                "%d files of all generations at once" % len(files[0]),
                run.stderr)
-        run = generate("--generation", "all", "--tsv", folder + "/t.tsv")
-        result(run.returncode == 2 and "of one generation" in run.stderr,
-               "refused: a table of all generations", run.stderr)
 
 
 def test_driver_table():
@@ -733,16 +486,11 @@ def main():
     print("TAP version 13")
     test_broken()
     test_groups()
-    test_readers()
     test_unread()
-    test_lines()
     test_layout()
     test_inherited_metric()
-    test_missing_box()
-    test_outputs()
     for name in generations():
-        if name != "hswep":
-            test_generation(name)
+        test_generation(name)
     test_all()
     test_driver_table()
     test_todo()

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Tests of selftests/runner/check itself: what it makes of tests that end early, say too little,
-or skip a result unexpectedly. On the host.
+Check that selftests/runner/check counts results, and fails if a test fails, ends early,
+prints fewer results than planned, or skips a result that skips.list does not have. The
+tests are lines of TAP or of GoogleTest and an exit status. Runs on the host.
 """
 
 import contextlib
@@ -17,11 +18,11 @@ from lib.python.uncore import TOP, Tap  # noqa: E402
 
 OLD, NEW = "6.1.0-1-amd64", "6.12.7+deb13-amd64"    # nothing boots
 
-# What a test prints and how it ends; its row; what is said of it where it fails.
+# Name of a test: lines that it prints, exit status (negative: signal), and its numbers of
+# passed, failed and skipped results in results.tsv; of a bad test also a part of the
+# message in the list of failures.
 GOOD = {
-    "good": (["ok 1 - a", "# so it is", "ok 2 - b", "1..2"], 0, (2, 0, 0)),
-    "plan-first": (["TAP version 13", "1..2", "ok 1 - a", "ok 2 - b"], 0,
-                   (2, 0, 0)),
+    "good": (["ok 1 - a", "ok 2 - b", "1..2"], 0, (2, 0, 0)),
     "googletest": (["[==========] Running 2 tests from 1 test suite.",
                     "[ RUN      ] A.one", "[       OK ] A.one (0 ms)",
                     "[ RUN      ] A.two", "[       OK ] A.two (12 ms)",
@@ -37,8 +38,6 @@ GOOD = {
                        "#  RUN           box.late ...", "#      SKIP      no such box",
                        "#            OK  box.late", "ok 2 # SKIP no such box"],
                       0, (1, 0, 1)),
-    "harness-skips-named": (["1..1", "#  RUN           box.late ...",
-                             "ok 1 box.late # SKIP no such box"], 0, (0, 0, 1)),
     "whole-listed": (["1..0 # SKIP no such machine"], 4, (0, 0, 1)),
     "googletest-skips": (["[==========] Running 2 tests from 1 test suite.",
                           "[ RUN      ] A.one", "[       OK ] A.one (0 ms)",
@@ -50,11 +49,7 @@ GOOD = {
 }
 
 BAD = {
-    "fails": (["ok 1 - a", "not ok 2 - b", "# got 1", "1..2"], 1, (1, 1, 0),
-              "    # got 1"),
-    "says-why-first": (["#  RUN           a ...", "# got 2", "not ok 1 a",
-                        "#  RUN           b ...", "ok 2 b", "1..2"], 1, (1, 1, 0),
-                       "    # got 2"),
+    "fails": (["ok 1 - a", "not ok 2 - b", "1..2"], 1, (1, 1, 0), "not ok 2 - b"),
     "not-ok-skip": (["ok 1 - a", "not ok 2 - b # SKIP tool is not installed",
                      "1..2"], 0, (1, 1, 0), "not ok 2 - b"),
     "says-nothing": ([], 0, (0, 1, 0), "no plan"),
@@ -89,8 +84,6 @@ BAD = {
                      0, (1, 1, 0), "does not expect: box: late"),
     "whole-unlisted": (["1..0 # SKIP it is not built"], 4, (0, 1, 0),
                        "does not expect: the whole test"),
-    "no-reason": (["ok 1 - a", "ok 2 - box: late # SKIP", "1..2"], 0, (1, 1, 0),
-                  "the reason that it gives: none"),
 }
 
 SKIPS = """
@@ -141,41 +134,24 @@ class Runner:
         return done.stdout.splitlines(), done.returncode, rows
 
 
-def of_test(lines, name):
-    """What is said of a test's failures: each with the lines below it."""
-    said, ours = [], False
-    for line in lines[lines.index("Failures:") if "Failures:" in lines else 0:]:
-        if not line.startswith("    #"):
-            ours = line.startswith(name + ": ")
-        if ours:
-            said.append(line)
-    return "\n".join(said)
-
-
 def test_good(tap, runner):
     said, status, rows = runner.check(GOOD)
     for name, (_, _, row) in GOOD.items():
         tap.ok(rows.get(name) == row, "%s is counted" % name,
                ["%s: %s" % (name, rows.get(name))])
     tap.ok(status == 0, "all is well", said)
-    tap.ok(said[-1] == "10 passed, 0 failed, 7 skipped (2 for what is not here)",
-           "the sum tells apart what is not here", said)
-    tap.ok("    2  tool is not installed" in said, "and says what that is", said)
-    tap.ok(not any("no such" in line for line in said),
-           "of what else is expected it says nothing", said)
 
 
 def test_bad(tap, runner):
     said, status, rows = runner.check({**GOOD, **BAD})
     for name, (_, _, row, words) in BAD.items():
-        text = of_test(said, name)
-        tap.ok(rows.get(name) == row and words in text,
-               "%s fails" % name, [repr(rows.get(name))] + text.splitlines())
+        text = [line for line in said if line.startswith(name + ": ")]
+        tap.ok(rows.get(name) == row and any(words in line for line in text),
+               "%s fails" % name, [repr(rows.get(name))] + text)
     tap.ok(all(rows.get(name) == row for name, (_, _, row) in GOOD.items()),
            "the others beside them do not", said)
     tap.ok(status == 1, "and so does the whole", said)
-    for name in ("skips-another-result", "skips-another-reason", "no-plan",
-                 "says-nothing"):
+    for name in ("skips-another-result", "no-plan", "says-nothing"):
         said, status, _ = runner.check({**GOOD, name: BAD[name]})
         tap.ok(status == 1, "as with %s alone" % name, said)
 
@@ -183,8 +159,7 @@ def test_bad(tap, runner):
 def test_conditions(tap, runner):
     tests = {"boots": (["ok 1 - a", "ok 2 - b # SKIP CPU 0 stays", "1..2"], 0)}
     skips = "boots | b | CPU 0 stays | since 6.5 | there it does\n"
-    for kernel, wanted in ((OLD, 1), ("6.4.16", 1), ("6.5.0", 0), (NEW, 0),
-                           ("7.3.4-rt", 0)):
+    for kernel, wanted in (("6.4.16", 1), ("6.5.0", 0), (NEW, 0)):
         said, status, _ = runner.check(tests, skips, kernel)
         tap.ok(status == wanted, "since 6.5, on %s" % kernel, said)
     for ci, wanted in (("", 0), ("true", 1)):
@@ -195,18 +170,6 @@ def test_conditions(tap, runner):
     tap.ok(status == 1, "not a kernel from a folder", said)
 
 
-def test_bad_lists(tap, runner):
-    good = {"good": GOOD["good"]}
-    for what, line, words in (
-            ("a column too few", "good | a | b | always", "not TESTS | RESULT"),
-            ("no reason why", "good | a | b | always |", "not TESTS | RESULT"),
-            ("a test that was removed", "gone | a | b | always | c", "named gone"),
-            ("an unknown condition", "good | a | b | often | c", "'often'")):
-        said, status, _ = runner.check(good, "# first\n" + line + "\n")
-        tap.ok(status == 1 and len(said) == 1 and words in said[0] and
-               "skips.list:2:" in said[0], "a list with " + what, said)
-
-
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
@@ -214,7 +177,6 @@ def main():
         test_good(tap, runner)
         test_bad(tap, runner)
         test_conditions(tap, runner)
-        test_bad_lists(tap, runner)
     tap.end()
 
 
