@@ -74,9 +74,12 @@ static inline void sim_unlock(unsigned long flags)
 	raw_spin_unlock_irqrestore(&sim.lock, flags);
 }
 
-/* --- MSRs: front/msr.c ---------------------------------------------------- */
+/* --- kprobes that redirect a function: front/probe.c ----------------------- */
 
 void sim_probe_post(struct kprobe *p, struct pt_regs *regs, unsigned long flags);
+
+/* --- MSRs: front/msr.c ---------------------------------------------------- */
+
 int sim_msr_init(void);
 void sim_msr_exit(void);
 
@@ -96,7 +99,6 @@ int sim_pmi_init(void);
 void sim_pmi_exit(void);
 void sim_pmi_misroute(unsigned int pkg, bool on);
 bool sim_pmi_misrouted(unsigned int pkg);
-bool sim_pmi_needs_wake(void);
 int sim_pmi_send_plain(unsigned int cpu);
 void sim_pmi(void *ctx, unsigned int pkg, u32 core_mask, bool wake);
 

@@ -318,20 +318,6 @@ static int sim_probe_pre(struct kprobe *p, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(sim_probe_pre);
 
-/**
- * sim_probe_post() - post-handler of all kprobes that change regs->ip
- * @p: the probe
- * @regs: not used
- * @flags: not used
- *
- * Does nothing. The kernel does not optimise a kprobe with a post-handler into a jump. In an
- * optimised kprobe a changed regs->ip would have no effect.
- */
-void sim_probe_post(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
-{
-}
-NOKPROBE_SYMBOL(sim_probe_post);
-
 #define SIM_PROBE(name) {				\
 	.kprobe = {					\
 		.symbol_name = #name,			\

@@ -30,6 +30,7 @@
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/kprobes.h>
+#include <linux/moduleparam.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -63,6 +64,11 @@ struct sim_nmi {
 };
 
 static DEFINE_PER_CPU(struct sim_nmi, sim_nmis);
+
+static bool sim_sleep;
+module_param_named(sleep, sim_sleep, bool, 0444);
+MODULE_PARM_DESC(sleep,
+		 "PMIs to idle cores are lost without wk_on_pmi (default 0)");
 
 /* current_kprobe of the kernel: the kprobe whose breakpoint a CPU handles, or NULL */
 static struct kprobe * __percpu *sim_current_kprobe;
@@ -164,7 +170,7 @@ static void sim_nmi_hide(struct sim_nmi *nmi)
 /* Return whether the core is idle, and the PMI does not wake it. */
 static bool sim_nmi_asleep(u32 causes)
 {
-	return !(causes & SIM_NMI_WAKE) && sim_pmi_needs_wake() &&
+	return !(causes & SIM_NMI_WAKE) && sim_sleep &&
 	       is_idle_task(current);
 }
 

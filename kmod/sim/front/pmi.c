@@ -42,11 +42,6 @@ module_param_named(core_numbering, sim_core_numbering, charp, 0444);
 MODULE_PARM_DESC(core_numbering,
 		 "Bit N of pmi_core_sel is \"rank\": the package's Nth core; \"id\": the core with id N (default rank)");
 
-static bool sim_sleep;
-module_param_named(sleep, sim_sleep, bool, 0444);
-MODULE_PARM_DESC(sleep,
-		 "PMIs to idle cores are lost without wk_on_pmi (default 0)");
-
 static bool sim_pmis_off;
 static bool sim_by_id;
 
@@ -104,16 +99,6 @@ int sim_pmi_send_plain(unsigned int cpu)
 		sim_nmi_send(cpu, SIM_NMI_PLAIN);
 	local_irq_restore(flags);
 	return online ? 0 : -ENXIO;
-}
-
-/**
- * sim_pmi_needs_wake() - check whether PMIs to idle cores are lost without wk_on_pmi
- *
- * Return: the parameter sleep.
- */
-bool sim_pmi_needs_wake(void)
-{
-	return sim_sleep;
 }
 
 /*

@@ -7,6 +7,7 @@
 #ifndef SELFTESTS_RANDOM_MODEL_H
 #define SELFTESTS_RANDOM_MODEL_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -111,6 +112,19 @@ struct model {
 	uint64_t checks, exact_checks, operations, opened, samples;
 	int online[64];		/* by CPU; in quiet moments only, except in chaos */
 	bool chaos, stop;
+};
+
+/**
+ * struct crew - memory that all processes of a run share
+ * @model: all events, and their expected counts
+ * @groups: held for reading while a group is opened, and for writing while a CPU goes
+ *	offline: perf_group_detach() of 6.1 has a BUG if both happen at once
+ * @operations: the most operations that WORKER_WORK runs
+ */
+struct crew {
+	struct model model;
+	pthread_rwlock_t groups;
+	unsigned int operations;
 };
 
 /* List the boxes that the loaded driver has. Call it after each load of the driver. */

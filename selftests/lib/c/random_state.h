@@ -6,7 +6,7 @@
 #ifndef SELFTESTS_RANDOM_STATE_H
 #define SELFTESTS_RANDOM_STATE_H
 
-#include "random_worker.h"
+#include "random_model.h"
 #include "sampler.h"
 
 enum { MAX_CPUS = 64, MAX_MEMBERS = 4 };

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "random_ops.h"
+#include "random_worker.h"
 
 #define COUNT(array)	(sizeof(array) / sizeof(*(array)))
 

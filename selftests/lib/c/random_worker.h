@@ -7,8 +7,6 @@
 #ifndef SELFTESTS_RANDOM_WORKER_H
 #define SELFTESTS_RANDOM_WORKER_H
 
-#include <pthread.h>
-
 #include "random_model.h"
 
 /* Commands to the worker, which answers each with the same letter */
@@ -16,19 +14,6 @@ enum {
 	WORKER_WORK = 'w',	/* run some operations while the clock is stopped */
 	WORKER_CHAOS = 'x',	/* run operations until model.stop is set */
 	WORKER_CLOSE = 'c',	/* check and close all events */
-};
-
-/**
- * struct crew - memory that all processes of a run share
- * @model: all events, and their expected counts
- * @groups: held for reading while a group is opened, and for writing while a CPU goes
- *	offline: perf_group_detach() of 6.1 has a BUG if both happen at once
- * @operations: the most operations that WORKER_WORK runs
- */
-struct crew {
-	struct model model;
-	pthread_rwlock_t groups;
-	unsigned int operations;
 };
 
 /*
