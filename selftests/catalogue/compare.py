@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Compares the event catalogue of every generation with other readings of the same
-hardware: libpfm4, perf's JSON files, and Intel's current files (perfmon) if an
-archive of them is available. A difference is an error unless a rule of the
-generation's differences.json has it, with its reason; so is a rule that covers
-anything but differences. readings.json has the events of each reading, from
-which the reference cites: --update writes it. Prints TAP; --table a summary.
+Compare the event catalogue of every generation with other descriptions of the hardware,
+which are called readings: libpfm4, perf's JSON files, and Intel's current event files
+(perfmon) if an archive of these files is available. A difference between the catalogue
+and a reading is an error unless a rule of the generation's differences.json has the
+difference and a reason. A rule is an error if an event that it names does not differ.
+readings.json lists the events that a reading lacks; the event reference cites the
+readings by this list, and --update writes it. Prints TAP; --table prints a summary.
 """
 
 import argparse
@@ -28,8 +29,9 @@ sys.path.insert(0, os.path.join(TOP, "events"))
 from gen import layout  # noqa: E402
 from generate import checked_generations  # noqa: E402
 
-# How libpfm4's PMUs begin, perf's folder, and Intel's. libpfm4 has one description of
-# Broadwell for all of it, of which Broadwell-DE has some of the boxes.
+# Of each generation the prefix of libpfm4's PMU names, the folder of perf's files, and
+# the name of Intel's files. libpfm4 has one description for all Broadwell processors;
+# Broadwell-DE has some of its boxes.
 READINGS = {
     "hswep": ("hswep_unc_", "haswellx", "HSX"),
     "bdwep": ("bdx_unc_", "broadwellx", "BDX"),
@@ -37,7 +39,7 @@ READINGS = {
     "ivbep": ("ivbep_unc_", "ivytown", "IVT"),
     "snbep": ("snbep_unc_", "jaketown", "JKT"),
 }
-# A box of each type as libpfm4 calls it; the instances are all alike.
+# libpfm4's name of the first box of each type: all boxes of a type have the same events.
 PFM_BOXES = {"ubo": "ubox", "cbo0": "cbox", "sbo0": "sbox", "ha0": "ha",
              "ha": "ha",
              "imc0": "imc", "irp": "irp", "pcu": "pcu", "qpi0": "qpi",
@@ -48,17 +50,17 @@ PERF_UNITS = {"UBOX": "ubox", "CBO": "cbox", "SBO": "sbox", "HA": "ha",
 PERF_FOLDER = "tools/perf/pmu-events/arch/x86"
 EXTENSION = 1 << 21
 
-
-# Beside the repository, where its keepers have them.
+# Folder with the archives of Intel's event files, beside the repository by default.
 ARCHIVES = os.environ.get("UNCORE_READINGS", os.path.join(
     os.path.dirname(TOP), "shared", "readings"))
+# Column of the table for each kind of difference (see differences()).
 KINDS = {
     "differs": "different", "has": "missing", "lacks": "more",
 }
 
 
 class Unavailable(Exception):
-    """The source of comparison is not on this machine."""
+    """A reading is not on this machine."""
 
 
 def full_name(generation, box, name):
@@ -68,7 +70,7 @@ def full_name(generation, box, name):
 
 
 def our_catalogue(generation):
-    """Name to encoding; aliases are for compatibility and stay out."""
+    """Encodings of the catalogue's events by name, without aliases."""
     return {full_name(generation, box.name, event.name): {
                 "code": event.event, "umask": event.select[1],
                 "ext": event.ext, "ctrs": event.counter}
@@ -91,7 +93,7 @@ def build_dumper(folder):
 
 
 def libpfm4(generation, _args):
-    """What libpfm4 has of the generation's boxes. It tells no counters."""
+    """Encodings of libpfm4's events by name, without the counters of an event."""
     prefix = READINGS[generation.name][0]
     boxes = {box.name for box in generation.boxes}
     with tempfile.TemporaryDirectory() as folder:
@@ -119,7 +121,7 @@ def libpfm4(generation, _args):
 
 @functools.lru_cache(maxsize=None)
 def packaged_files():
-    """perf's uncore files in the packaged source, by folder: one pass."""
+    """Texts of perf's uncore files in the packaged kernel source, by folder."""
     found = {}
     for path in sorted(glob.glob("/usr/src/linux-source-*.tar.xz")):
         with tarfile.open(path) as tar:
@@ -134,7 +136,7 @@ def packaged_files():
 
 
 def perf_files(folder, args):
-    """perf's uncore files, from a source tree or the packaged source."""
+    """Texts of perf's uncore files, from a source tree or the packaged source."""
     for tree in args.linux:
         files = glob.glob(os.path.join(tree, PERF_FOLDER, folder,
                                        "uncore-*.json"))
@@ -150,13 +152,15 @@ LACK_FIELDS = "perf's files since Linux 6.5 lack fields"
 
 
 def lacks_fields(events):
-    """Is this a file that was made anew from other sources, with other names of boxes,
-    and without the extension bit of QPI's events?"""
+    """
+    Check whether a file of perf is from Linux 6.5 or later: these files name boxes
+    differently ("CBOX") and lack the extension bit of QPI's events.
+    """
     return any(event["Unit"] == "CBOX" for event in events)
 
 
 def perf(generation, args):
-    """What perf's files have. Counter 0 alone is left out there."""
+    """Encodings of perf's events by name. An event without Counter uses counter 0."""
     found = {}
     for text in perf_files(READINGS[generation.name][1], args):
         events = json.loads(text)
@@ -176,14 +180,14 @@ def perf(generation, args):
 
 
 def perfmon(generation, _args):
-    """What Intel's files have."""
+    """Encodings of the events in Intel's files by name."""
     path = os.path.join(ARCHIVES, "perfmon",
                         READINGS[generation.name][2] + ".tar.xz")
     if not os.path.exists(path):
         raise Unavailable("no %s (UNCORE_READINGS)" % os.path.basename(path))
     with tarfile.open(path) as tar:
-        member, = [one for one in tar if re.search(
-            r"/events/\w+_uncore\.json$", one.name)]
+        member, = [file for file in tar if re.search(
+            r"/events/\w+_uncore\.json$", file.name)]
         events = json.load(tar.extractfile(member))["Events"]
     return {full_name(generation, PERF_UNITS[event["Unit"]],
                       event["EventName"]): {
@@ -203,8 +207,11 @@ def show(encoding, keys):
 
 
 def differences(ours, theirs):
-    """{(event, kind): what the two say} of every difference; the kind is what
-    the reading does: it has what we lack, lacks what we have, or differs."""
+    """
+    Return a text for each difference, by (event, kind). The kind is "has" if only the
+    reading has the event, "lacks" if only the catalogue has it, and "differs" if both
+    have the event with different encodings.
+    """
     found = {}
     for name in sorted(set(ours) | set(theirs)):
         if name not in theirs:
@@ -222,13 +229,13 @@ def differences(ours, theirs):
 
 
 class Rule:
-    """Names, or patterns of some, that differ in a way for a reason."""
+    """Patterns of event names that differ in one kind, and the reason."""
 
     def __init__(self, entry, generation):
         self.sources = entry["Source"].split(", ")
         self.kind, self.reason = entry["Kind"], entry["Reason"].strip()
-        self.patterns = ["%s_%s" % (generation.name, one)
-                         for one in entry["Events"]]
+        self.patterns = ["%s_%s" % (generation.name, pattern)
+                         for pattern in entry["Events"]]
 
     def means(self, event, kind):
         return kind == self.kind and any(
@@ -242,7 +249,7 @@ def rules(generation):
 
 
 def wrong_rules(source, known, found, ours, theirs):
-    """Patterns that have no difference, or something that is none."""
+    """Texts on patterns that match no event, or an event without this difference."""
     for rule in known:
         names = theirs if rule.kind == "has" else ours
         for pattern in rule.patterns:
@@ -261,7 +268,7 @@ def wrong_rules(source, known, found, ours, theirs):
 
 
 def had(generation, theirs):
-    """Events whose encoding a reading has, by whatever name."""
+    """Events of the catalogue whose encoding a reading has under any name."""
     codes = {}
     for name, encoding in theirs.items():
         codes.setdefault(name.split("/")[0], set()).add(
@@ -275,7 +282,7 @@ def had(generation, theirs):
 
 
 def patterns(names, every):
-    """@names as patterns that mean no other of @every."""
+    """Patterns that match all of @names and no other name of @every."""
     found, rest = [], set(names)
     for base in sorted({name.split(".")[0] + ".*" for name in names
                         if "." in name}):
@@ -287,7 +294,7 @@ def patterns(names, every):
 
 
 def lacking(generation, readings):
-    """readings.json: by reading, what it has not, as patterns."""
+    """Patterns of the events that a reading lacks, by reading (readings.json)."""
     every = ["%s/%s" % (box.name, event.name) for box in generation.boxes
              for event in box.events if event.general]
     return {source: patterns(set(every) - set(had(generation, theirs)), every)
@@ -295,6 +302,7 @@ def lacking(generation, readings):
 
 
 def update(generation, readings):
+    """Write the events that the readings lack into readings.json."""
     path = os.path.join(generation.folder, "readings.json")
     now = {**generation.load("readings.json", missing={}),
            **lacking(generation, readings)}
@@ -303,7 +311,7 @@ def update(generation, readings):
 
 
 class Report:
-    """TAP lines, and the figures of the table."""
+    """Print TAP lines, and collect the rows of the table."""
 
     def __init__(self):
         self.number, self.failed, self.rows = 0, False, []
@@ -311,8 +319,8 @@ class Report:
     def line(self, text, wrong):
         self.number += 1
         print("%sok %d %s" % ("not " * bool(wrong), self.number, text))
-        for one in wrong:
-            print("# %s" % one)
+        for comment in wrong:
+            print("# %s" % comment)
         self.failed = self.failed or bool(wrong)
 
     def skip(self, text, why):
@@ -320,7 +328,7 @@ class Report:
         print("ok %d %s # SKIP %s" % (self.number, text, why))
 
     def compare(self, generation, source, theirs):
-        """Everything that we claim about a reading."""
+        """Check differences.json and readings.json against a reading."""
         ours = our_catalogue(generation)
         found = differences(ours, theirs)
         known = [rule for rule in rules(generation) if source in rule.sources]
@@ -348,7 +356,7 @@ class Report:
         head = ["generation", "reading", "same", *KINDS.values(),
                 "unexplained"]
         for row in [head, *self.rows]:
-            print("# " + "".join("%-12s" % one for one in row).rstrip())
+            print("# " + "".join("%-12s" % cell for cell in row).rstrip())
         for generation in generations:
             every = [event for box in generation.boxes for event in box.events
                      if event.general and not event.alias]
@@ -358,13 +366,17 @@ class Report:
 
 
 def lineage(generation):
+    """A generation and its bases."""
     while generation:
         yield generation
         generation = generation.base
 
 
 def addresses(generation):
-    """Registers at one address or another: all listed, and so in boxes.json."""
+    """
+    Counters at contested addresses: OtherCounter of boxes.json without an entry of
+    differences.json whose source is "registers", and entries without OtherCounter.
+    """
     known = [(one, entry) for one in lineage(generation)
              for entry in one.load("differences.json", missing=[])
              if entry["Source"] == "registers" and entry["Reason"]]
@@ -395,7 +407,8 @@ def main():
     generations = checked_generations(os.path.join(TOP, "events"))
     if generations is None:
         return 1
-    generations = [one for one in generations if one.name in READINGS]
+    generations = [generation for generation in generations
+                   if generation.name in READINGS]
     report = Report()
     print("TAP version 13")
     for generation in generations:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints what libpfm4 knows of a family of uncore PMUs, for compare.py: a line
- * "pmu event code" for each event and "pmu event code umask-name umask" for
- * each of its unit masks. The only argument is how the PMUs' names begin.
+ * Print libpfm4's uncore events for compare.py: a line "pmu event code" for each
+ * event, and a line "pmu event code umask-name umask" for each of its unit masks.
+ * The argument is the prefix of the names of the PMUs.
  */
 #include <perfmon/pfmlib.h>
 #include <stdio.h>

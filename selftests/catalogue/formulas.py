@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Each generation's metrics against the formulas of lib/python/metric_formulas.py without
-a machine: the same of the same causes. Then each expression is broken in all ways
-that are a step away, and each of those must make another number. (metrics.py
-asks the same of "uncore stat -M" on simulated hardware.)
+Check the expressions of each generation's metrics against the formulas of
+lib/python/metric_formulas.py, without a machine: both must have the same value for the
+same counts. Then change one unit mask, filter, number or operator of an expression at a
+time: each changed expression must have another value, or the counts could not detect
+this error. (metrics.py compares "uncore stat -M" with the formulas on simulated hardware.)
 """
 
 import math
@@ -26,13 +27,14 @@ BOXES = {"cbox": 3, "sbox": 2, "ha": 2, "imc": 3, "pcu": 1, "qpi": 3,
          "r2pcie": 1, "r3qpi": 3}
 NAMES = {"duration_time": 0.37, "instructions": 987654321, "max": max,
          "__builtins__": {}}
-CYCLES = 1009               # of a fixed counter
-PACKAGES = range(16)        # with other counts each: of max(), each part must be seen
+CYCLES = 1009               # count of a fixed counter
+# Each package has different counts: each argument of a max() is the largest in one package.
+PACKAGES = range(16)
 TERM = re.compile(r"\b[a-z]+_(\w+)@([^@]+)@")
 
 
 class CatalogueTerm(Term):
-    """What GENERATION_BOX@...@ in an expression is."""
+    """A term GENERATION_BOX@...@ of a metric's expression."""
 
     def __init__(self, box, text, events):
         self.box, self.filters = box, {}
@@ -53,7 +55,7 @@ class CatalogueTerm(Term):
                 tid[key] = int(value, 0)
             else:
                 self.filters[key.removeprefix("filter_")] = int(value, 0)
-        # the field is compared only where the event says so (§2.3.2.3)
+        # the box compares filter_tid only if tid_en is set (§2.3.2.3)
         if tid.get("tid_en"):
             self.filters["tid"] = tid.get("filter_tid", 0)
 
@@ -65,7 +67,7 @@ def count(term, others, boxes, package):
 
 
 class Evaluator:
-    """What expressions and formulas say of the causes."""
+    """Evaluate expressions and formulas with the counts of the causes."""
 
     def __init__(self, generation):
         self.events = {(box.name, event.name): event
@@ -96,7 +98,6 @@ class Evaluator:
             SECONDS=NAMES["duration_time"], BOXES=boxes,
             INSTRUCTIONS=NAMES["instructions"])
 
-
     def same(self, metric, text, scale, package):
         try:
             return math.isclose(
@@ -106,14 +107,14 @@ class Evaluator:
             return False
 
 
-# --- what is a step away -----------------------------------------------------
+# --- changed expressions -----------------------------------------------------
 
 def replaced(text, match, word, group=0):
     return text[:match.start(group)] + word + text[match.end(group):]
 
 
 def other_events(text, events):
-    """Another unit mask of the event, where no filter says what counts."""
+    """Replace the unit mask of an event, except of cto_count, which its filter selects."""
     for match in TERM.finditer(re.sub(r"source_count\([^)]*\)",
                                       lambda m: "_" * len(m.group()), text)):
         name, *_ = match.group(2).split("\\,")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Every metric of Xeon 7100 and 7400 as "uncore stat -M" shows it, against causes of
-known size: bus cycles whose sub-events are known, and look-ups and snoops with known
-results. What a metric must be is typed here from the manual's tables (SDM 3B, §18.24)
-and not from the catalogue.
+Check every metric of Xeon 7100 and 7400 in the output of "uncore stat -M". The simulated
+bus runs for a number of cycles with known sub-events, and look-ups and snoops with known
+results are sent to the simulated hardware. The formulas of the metrics are typed from the
+manual's tables (SDM 3B, §18.24), not from the catalogue.
 """
 
 import math
@@ -19,7 +19,8 @@ from lib.python.uncore import (BUILD, GENERATION, SIM, Machine,  # noqa: E402
                                Tap)
 
 CYCLES = 100003
-# "flow" of a look-up, "snoop" as a look-up or a snoop finds the line, "fill".
+# Values of the simulator's traffic keys: "flow" of a look-up, "snoop" (the state in which
+# a look-up or a snoop finds the line), and "fill".
 DEMAND, PREFETCH = 1, 2
 CLEAN, HIT, HITM = 1, 2, 4
 NO_FILL, FILL, FILL_EVICTS = 0, 2, 3
@@ -28,7 +29,7 @@ NO_FILL, FILL, FILL_EVICTS = 0, 2, 3
 # --- causes -------------------------------------------------------------------
 
 def waves():
-    """In each cycle of a period: does the simulated bus have this sub-event?"""
+    """By sub-event of the bus, 1 or 0 for each cycle of the simulated bus' period."""
     path = os.path.join(BUILD, "..", "catalogue-%s.tsv" % GENERATION)
     found = {}
     with open(path, encoding="utf-8") as file:
@@ -40,12 +41,12 @@ def waves():
 
 
 class Causes:
-    """What a package's boxes see while a metric is counted."""
+    """Bus cycles, look-ups and snoops of a package while a metric is counted."""
 
     def __init__(self, package):
         self.start = 0
         self.bus = waves()
-        # each count is another one, and each package's shares are
+        # All counts differ, and so do their ratios between packages.
         self.lookups = {
             (flow, snoop, fill):
                 1000 + 100 * package * flow * fill + 37 * i * i
@@ -80,7 +81,7 @@ class Causes:
 # --- metrics ------------------------------------------------------------------
 
 def result_of_snoops(causes):
-    """Of transactions on the bus: each has one of three results."""
+    """Share of transactions on the bus that hit a modified line."""
     results = [causes.cycles(name) for name in ("l_clear", "l_hit", "l_hitm")]
     return results[2] / sum(results)
 
@@ -103,7 +104,7 @@ METRICS = {
 
 
 def count(name, path):
-    """What uncore stat shows of a metric while the causes pass, by socket."""
+    """Run uncore stat -M while the causes occur: rows by socket, and comments."""
     script = "cat %s > %straffic; echo %d > %sadvance" % (path, SIM, CYCLES, SIM)
     run = Uncore("stat", "-M", name, "--per-socket", "--json",
                  command=["sh", "-c", script])
@@ -125,7 +126,8 @@ def test_metric(tap, name, value, causes, path):
 
 def test_top(tap):
     """By default tasks share the transactions on the bus (sub-event 0 of its six)."""
-    # A look that gets no lock charges its time to another task: not all five do.
+    # A read of the counters that finds the package's lock busy charges its counts to
+    # another task. The loop writes five times so that "sh" is charged at least once.
     script = ("for i in 1 2 3 4 5; do"
               " echo 'box=fsb event=0x20 count=2469' > /dev/xeon_uncore_sim; sleep 0.01;"
               " done")

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is generated from the catalogue and no other test reads: the event reference
-# and the library's tables.
+# Check the output of events/generate.py that no other test reads: the event reference has
+# a page for each box type, and the library's tables compile.
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$here/../lib/shell/tap.sh"
@@ -17,7 +17,7 @@ missing=$(for file in "$top"/events/*/*.json; do
 done)
 tap_eq "$missing" '' 'it has a page for each box type'
 
-# Nothing else compiles the tables of a generation that is not built yet.
+# No other build step compiles the tables of a generation that is not built yet.
 for boxes in "$top"/events/*/boxes.json; do
 	name=$(basename "$(dirname "$boxes")")
 	said=$("$top/events/generate.py" --generation "$name" \

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Compares the catalogue's text with the text of the manual, if a copy is
-available (--manual, or UNCORE_MANUAL): things that a Note says the manual lacks
-are not in it, events that count cycles by the manual are called cycles, and
-every MSR of a free-running counter is in the catalogue or in the list of
-omitted ones. Prints TAP.
+Compare texts of Haswell's catalogue with the text of its manual, if a copy is available
+(--manual, or UNCORE_MANUAL). A name that a Note says the manual lacks must not be in the
+manual. The description of an event that counts cycles must have the word "cycle". Every
+MSR of a free-running counter must be in pcu.json or in omitted.json. Prints TAP.
 """
 
 import argparse
@@ -23,6 +22,7 @@ from gen.catalogue import load_json  # noqa: E402
 FOLDER = os.path.join(TOP, "events", "hswep")
 MANUAL = os.path.join(TOP, "..", "shared", "manuals",
                       "xeon-e5-e7-v3-uncore-331051.md")
+# Section of the manual with the event list of each box type.
 BOXES = {"cbox": "2.3.6", "sbox": "2.4.5", "ha": "2.5.5", "imc": "2.6.5",
          "irp": "2.7.5", "pcu": "2.8.6", "qpi": "2.9.6", "r2pcie": "2.10.5",
          "r3qpi": "2.11.5"}
@@ -34,7 +34,7 @@ def load(file):
 
 
 def definitions(text):
-    """(box, event in lower case) to what the manual's event list says."""
+    """Definition and largest increment of each event in the manual, by (box, event)."""
     lists = sorted((text.rindex(section + " "), box) for box, section in
                    BOXES.items() if section + " " in text)
     ends = [at for at, _ in lists[1:]] + [len(text)]
@@ -50,7 +50,7 @@ def definitions(text):
 
 
 def denied(text):
-    """Notes that say the manual lacks a thing which it has."""
+    """Texts on Notes that deny a name which the manual has."""
     for file in sorted(os.listdir(FOLDER)):
         content = load(file)
         for raw in content if isinstance(content, list) else []:
@@ -64,7 +64,7 @@ def denied(text):
 
 
 def miscalled(text):
-    """Events that count cycles, at most one a cycle, but do not say so."""
+    """Texts on events that count cycles by the manual but have no "cycle" in their text."""
     known = definitions(text)
     for box in BOXES:
         for raw in load(box + ".json"):
@@ -77,7 +77,7 @@ def miscalled(text):
 
 
 def missing_msrs(text):
-    """MSRs of Table 1-2's free-running counters that we are silent about."""
+    """Texts on MSRs of Table 1-2's free-running counters that the catalogue lacks."""
     row = re.search(r"^\s*((?:0x[0-9A-F]+,? ?)+)\tFree Running", text, re.M)
     ours = json.dumps(load("pcu.json") + load("omitted.json"))
     tables = text[text.index("Free Running (Non-PMON) Counters"):][:400]
@@ -86,7 +86,7 @@ def missing_msrs(text):
         name = re.search(r"MSR_CORE_(\w+)_CTR\t0x0%s" % msr[2:], tables)
         if short in ours:
             continue
-        # Tables 2-161 to 2-164 have its name: PC2, PC3
+        # the MSR's name is in Tables 2-161 to 2-164: PC2, PC3
         if not name or "pkg_%s_residency" % name[1][1:].lower() not in ours:
             yield "%s is neither in the catalogue nor in omitted.json" % short
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Every metric of the catalogue as "uncore stat -M" shows it, against causes of
-known size: transactions and cycles that this test sends to the simulated
-hardware, by event code, unit mask and filter values. The expected values come
-from lib/python/metric_formulas.py, which is typed from the manuals of this
-machine's generation.
+Check the value of every metric of the catalogue in the output of "uncore stat -M". The
+test sends known numbers of transactions and cycles to the simulated hardware, by event
+code, unit mask and filter values. The expected values come from the formulas of
+lib/python/metric_formulas.py, which are typed from the manuals.
 
-A metric whose events cannot be counted at once is an estimate. The test counts
-the formula's events one by one, and then compares the estimate, within its
-error, with the formula's events in the same run.
+If the counters of a box do not suffice for all events of a metric, the events are
+multiplexed and the metric is an estimate. The test then counts each event of the formula
+alone. In another run it counts the metric and these events together, and compares the
+estimate, within its error, with the formula's value of the event counts.
 """
 
 import itertools
@@ -28,23 +28,26 @@ from lib.python.traffic import Uncore  # noqa: E402
 from lib.python.uncore import (BUILD, GENERATION, SIM, Machine, Tap, pmus,  # noqa: E402
                                write)
 
-# Some boxes of each type are enough. Ivy Bridge's third port has no packet filter.
+# Simulated ports and boxes by type: a few are enough. Ivy Bridge's third port has no packet
+# filter.
 PORTS = {"snbep": 2, "ivbep": 2, "bdwde": 0}.get(GENERATION, 3)
 BOXES = {"cbox": 3, "sbox": {"hswep": 2, "bdwep": 4}.get(GENERATION, 0),
          "imc": 3, "qpi": PORTS, "r3qpi": PORTS}
 SIZE = tuple("%s=%d" % (name, BOXES[box]) for box, name in (
     ("cbox", "cboxes"), ("sbox", "sboxes"), ("imc", "imcs"), ("qpi", "qpi_ports")))
 CYCLES = 1009
-INSTRUCTIONS = 987654321    # the VM's processors do not count them
-TERMS_AT_ONCE = 8           # of what is multiplexed
-PATIENCE = (1, 4, 16)       # seconds, until each of those has been counted
+INSTRUCTIONS = 987654321    # assumed: the VM's processors have no counter of instructions
+TERMS_AT_ONCE = 8           # multiplexed events in one run
+PATIENCE = (1, 4, 16)       # seconds of a run; the next longer if an event was not counted
 
 
-# --- what a count must be ----------------------------------------------------
+# --- expected counts ----------------------------------------------------
 
 def read_catalogue():
-    """What each event does in each cycle, by box, code and unit mask; and the
-    counters that can count a code."""
+    """
+    Return the increments of each event in the cycles of its period, by box, code and unit
+    mask; and the mask of counters that can count a code, by box and code.
+    """
     path = os.environ.get("UNCORE_CATALOGUE", os.path.join(
         BUILD, "..", "catalogue.tsv" if GENERATION == "hswep" else
         "catalogue-%s.tsv" % GENERATION))
@@ -65,7 +68,7 @@ WAVES, CTRS = read_catalogue()
 
 
 def in_cycles(wave, start, cycles, thresh=0, edge=0):
-    """Threshold first, then edge (§1.4), cycle by cycle."""
+    """Count a waveform over the cycles, with the threshold, then edge detect (§1.4)."""
     count = 0
     for cycle in range(start, start + cycles):
         now, before = (wave[t % len(wave)] for t in (cycle, cycle - 1))
@@ -101,8 +104,10 @@ class Run:
                         for package in range(packages))
 
     def count(self, term, others, waves, package, instance=None):
-        """Of all of a package's boxes, or of one. @others are of the same
-        metric."""
+        """
+        The expected count of a term in all of a package's boxes, or in box @instance.
+        @others are the terms of the same metric.
+        """
         boxes = range(len(pmus(term.box))) if instance is None else [instance]
         count = counted(term, others, boxes, package)
         if self.cycles:
@@ -113,15 +118,15 @@ class Run:
         return count
 
 
-# --- what is counted together ------------------------------------------------
+# --- events that are counted together ------------------------------------------------
 
 def needs_cycles(term):
-    """A fixed counter sees no transactions, and an edge needs neighbours."""
+    """A term of a fixed counter, or one with edge detect, counts in cycles only."""
     return term.code == FIXED or term.edge
 
 
 def filter_of(term):
-    """A filter is one for all of a box's events that obey it."""
+    """The name and the fields of the box's filter that a term uses, or None."""
     fields = {key: value for key, value in term.filters.items()
               if key != "tid"}
     if term.code in (0x35, 0x36) and (term.box, term.code) in CONDITIONS:
@@ -130,14 +135,14 @@ def filter_of(term):
 
 
 def placed(masks, taken=0):
-    """Is there a counter for each of these masks of counters?"""
+    """Check if each mask of possible counters can get a counter that is not taken."""
     return not masks or any(
         placed(masks[1:], taken | 1 << n) for n in range(4)
         if masks[0] >> n & ~taken >> n & 1)
 
 
 def fit(terms):
-    """Does a box count these at once?"""
+    """Check if one box can count all terms at once."""
     if not placed(sorted(CTRS[term.box, term.code] for term in terms
                          if term.code != FIXED)):
         return False
@@ -152,14 +157,14 @@ def fit(terms):
 
 
 class Batch:
-    """What a box counts at once; with an instance, one box of a package."""
+    """Terms that one box counts at once; @instance is a box of a package, or None."""
 
     def __init__(self):
         self.metrics, self.singles, self.terms = [], [], {}
         self.instance = None
 
     def take(self, terms, metric=None):
-        """Returns whether there is room."""
+        """Add terms, and return True, if the box can count them with its other terms."""
         both = {**self.terms, **{term.key(): term for term in terms}}
         if not fit(both.values()) or (self.terms and self.cycles() != any(
                 map(needs_cycles, terms))):
@@ -176,12 +181,12 @@ class Batch:
 
 
 def apart(metric):
-    """Can its value only be an estimate, or its events not be counted here?"""
+    """Check if a metric is an estimate, or uses instructions, which VMs do not count."""
     return not fit(metric.terms) or "INSTRUCTIONS" in metric.formula
 
 
 def batches(metrics):
-    """Of one box type, as few as come of taking what fits."""
+    """Put the metrics of a box type into batches: each into the first that has room."""
     made = []
 
     def place(terms, metric=None):
@@ -200,7 +205,7 @@ def batches(metrics):
 
 
 def side_by_side(box, made):
-    """Batches that go together: of single events, each box counts others."""
+    """Yield lists of batches for one run: each box counts other single events."""
     spread = []
     for batch in made:
         if batch.metrics:
@@ -216,7 +221,7 @@ def side_by_side(box, made):
 
 
 def runs():
-    """Each box type's batches side by side; those with cycles separately."""
+    """Yield runs with a batch of each box type; runs with cycles have no other batches."""
     for cycles in (True, False):
         columns = [side_by_side(box, [
             batch for batch in batches(
@@ -229,7 +234,7 @@ def runs():
 # --- counting ----------------------------------------------------------------
 
 class Numbers:
-    """What "uncore stat --per-socket --json" shows."""
+    """Rows of "uncore stat --per-socket --json", by name and socket."""
 
     def __init__(self, run):
         self.comments = run.comments()
@@ -252,7 +257,7 @@ def count(metrics, events, *more, command=()):
 
 
 def play(run, folder, packages):
-    """Counts while the causes pass."""
+    """Count a run's metrics and single events while its causes occur."""
     path = os.path.join(folder, "traffic")
     run.write_traffic(path, packages)
     run.start = Machine.cycles()
@@ -269,7 +274,7 @@ def event_of(term, instance):
 
 
 class Verdicts:
-    """What is wrong with each metric and each term that is counted alone."""
+    """Errors of each metric, and of each term that is counted alone."""
 
     def __init__(self, packages):
         self.packages = packages
@@ -313,11 +318,12 @@ class Verdicts:
                        "error": float(refused.group(2))}
             elif "is not possible" in row.get("reason", ""):
                 return
-        # Impossible values by the causes: refused, or the nearest possible value.
+        # If the formula gives an impossible value, uncore shows no value or the nearest
+        # possible one.
         if (want < 0 or metric.unit == "%" and want > 100) and \
                 row["value"] in (None, 0, 100):
             return
-        # a multiplexed metric was not counted at the same times as its events
+        # the metric and its events were multiplexed, and counted at different times
         error = 5 * (row["error"] or 0) if running != (1, 1) else 0
         if row["value"] is None or not math.isclose(
                 row["value"], want, rel_tol=1e-9, abs_tol=error):
@@ -331,10 +337,10 @@ class Verdicts:
                                            row["running"])
 
 
-# --- what cannot be counted at once ------------------------------------------
+# --- multiplexed metrics, and instructions ------------------------------------------
 
 def families(metrics):
-    """Some metrics at a time, of few events."""
+    """Yield groups of metrics of a box type that have at most TERMS_AT_ONCE events."""
     some, terms = [], {}
     for metric in metrics:
         more = {term.key(): term for term in metric.terms}
@@ -348,7 +354,10 @@ def families(metrics):
 
 
 def estimate(verdicts, metrics, terms):
-    """Cycles pass, so that each event counts whenever its turn is."""
+    """
+    Compare multiplexed metrics with the values of their events in the same run. The
+    clock runs, so that an event counts during its time slices.
+    """
     for seconds in PATIENCE:
         numbers = count(metrics, [term.event() for term in terms.values()],
                         "-d", str(seconds))
@@ -364,7 +373,7 @@ def estimate(verdicts, metrics, terms):
 
 
 def judge_instructions(verdicts, metric, folder, waves):
-    """Of it, everything but what the cores count."""
+    """Check a metric that uses instructions, with an assumed number of instructions."""
     listed, = [row for row in Uncore("list", "metrics", "--json").json()
                ["metrics"] if row["metric"] == metric.name]
     term = re.search(r"(\w+)@([^@]+)@", listed["expression"])
@@ -394,8 +403,10 @@ def judge_instructions(verdicts, metric, folder, waves):
 
 
 def test_machine(tap, folder, packages):
-    """Where clocks differ from socket to socket, as these causes have them do,
-    the machine's latency is the mean of the sockets' by requests."""
+    """
+    Without --per-socket, a latency is the mean of the sockets' latencies, weighted by
+    requests. The causes of this test differ from socket to socket.
+    """
     for name, requests in (
             ("avg_tor_drd_miss_latency_ns", "TOR_INSERTS.03{opc=0x182}"),
             ("avg_ingress_latency_ns", "RxR_INSERTS.01")):
@@ -417,8 +428,8 @@ def test_machine(tap, folder, packages):
                 [run.count(term, metric.terms, WAVES, package)
                  for term in metric.terms], SECONDS=row["seconds"],
                 BOXES=len(pmus(metric.box)))
-        # the sockets' events are enabled for slightly different times; the
-        # quotient of sums is off by 12 % and 17 %
+        # The sockets' events are enabled for slightly different times, so 2 % are allowed.
+        # A quotient of sums over the sockets would be wrong by 12 % and 17 %.
         tap.ok(math.isclose(row["value"], total / whole, rel_tol=0.02),
                "machine: %s is the mean of %d sockets" % (name, packages),
                ["got %r, want %r" % (row["value"], total / whole),

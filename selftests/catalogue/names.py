@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Names of other tools on a machine of every generation, as the uncore command takes
-them: it understands each name of perf's event files, and answers names of libpfm4
-with one that it understands. Prints TAP.
+Check that the uncore command understands the event names of other tools, for every
+generation: it accepts each name of perf's event files, and refuses a name of libpfm4 with
+the name to write instead. The machine is a made-up sysfs folder. Prints TAP.
 """
 
 import argparse
@@ -25,9 +25,10 @@ from generate import checked_generations  # noqa: E402
 from lib.python.uncore import UNCORE, Tap  # noqa: E402
 
 EVENTS = os.path.join(TOP, "events")
-# The refusal of a name that is understood: only the machine is missing.
+# Message of uncore stat if it understands the event name: it then fails because the made-up
+# machine has no PMU.
 UNDERSTOOD = "this machine does not count"
-PFM_NAMES = 20      # of a generation: each takes a process
+PFM_NAMES = 20      # names of libpfm4 per generation: each needs a process
 
 
 def write(path, text):
@@ -37,7 +38,7 @@ def write(path, text):
 
 
 def make_machine(top, generation):
-    """Sysfs of a machine with a box of each type."""
+    """Write the sysfs of a machine with a box of each type into folder @top."""
     family, model = re.search(r"family (\d+) model (\d+)",
                               generation.models).groups()
     cpus = top + "/devices/system/cpu/"
@@ -54,7 +55,7 @@ def make_machine(top, generation):
 
 
 def answer(sysfs, events, option="-e"):
-    """The last line that is said of events, or of metrics."""
+    """The last line of uncore stat's messages on events, or on metrics."""
     done = subprocess.run([UNCORE, "--sysfs", sysfs, "stat", option, events,
                            "true"], stdout=subprocess.PIPE, check=False,
                           stderr=subprocess.PIPE, encoding="utf-8", timeout=300)
@@ -63,7 +64,7 @@ def answer(sysfs, events, option="-e"):
 
 def test_perf(tap, generation, sysfs, texts):
     boxes = {box.name for box in generation.boxes}
-    # perf counts nothing with the filter that these lack
+    # names of events with a filter that perf's files do not set: they would count nothing
     filtered = {"unc_%s_%s" % (letter, event.name)
                 for letter, name in perf_names.LETTERS.items()
                 for box in generation.boxes if box.name == name
@@ -97,7 +98,7 @@ def test_metrics(tap, generation, sysfs):
 
 
 def test_collected(tap, generations, files):
-    """The names that the repository has are those of the files."""
+    """perf-names.json has the names of perf's event files."""
     title = "perf-names.json is what generate.py --perf-names collects"
     if any(lacks_fields(json.loads(text)) for texts in files.values()
            for text in texts):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Does sysfs list the catalogue? For every PMU: the files of events/ are the
-names of events/hswep/*.json, none missing and none extra, with encoding, unit
-and scale as the JSON says; and the files of format/ are the catalogue's fields.
-With events=all these are all names, by default the common ones, with events=none
-there are none; libuncore has them all each time.
-The JSON is read here anew, not by the generator.
+Check that sysfs lists the names of the catalogue. The events/ folder of every PMU has a
+file for each name of events/hswep/*.json and no other file, with the encoding, unit and
+scale of the JSON file; and the format/ folder has the fields of the catalogue. With
+events=all the driver lists all names, by default the common names, and with events=none no
+name. libuncore knows all names in each case. The test reads the JSON files itself, without
+the generator.
 """
 
 import os
@@ -53,7 +53,7 @@ def scale_unit(text):
 
 
 def wrong_events(events, files):
-    """What is wrong with a PMU's events folder."""
+    """Yield errors in the files of a PMU's events/ folder."""
     files = dict(files)
     for event in events:
         name = event["EventName"]
@@ -74,7 +74,7 @@ def wrong_events(events, files):
 
 
 def wrong_fields(fields, files):
-    fields = dict(fields, local="config:63")    # the driver's own, of no register
+    fields = dict(fields, local="config:63")    # a field of the driver, not of a register
     for name in sorted(fields.keys() | files.keys()):
         if fields.get(name) != files.get(name):
             yield "%s is %s, want %s" % (name, files.get(name),
@@ -82,7 +82,7 @@ def wrong_fields(fields, files):
 
 
 def test_listing(tap, mode, params):
-    """The names of every PMU, with these parameters of the driver."""
+    """Check the names of every PMU with the driver's parameters @params."""
     with Machine(tap, params=params):
         for box_type, facts in boxes().items():
             events = [event for event in catalogue(box_type) if mode == "all" or
@@ -104,7 +104,7 @@ def test_listing(tap, mode, params):
 
 
 def libuncore_names(tap, mode):
-    """Names that sysfs lacks are libuncore's all the same."""
+    """uncore stat counts events by name even if sysfs does not list the name."""
     if not os.access(UNCORE, os.X_OK):
         tap.say("%s is not built" % UNCORE)
         return
@@ -122,7 +122,7 @@ def libuncore_names(tap, mode):
 
 
 def test_bad_word(tap):
-    """Anything else is refused, and the log says what there is."""
+    """The driver refuses another value of events=; the log has the valid values."""
     with Machine(tap):
         pass
     run = subprocess.run(["insmod", DRIVER, "events=some"],

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The catalogue's names in stock perf: perf list has all of them, perf stat sums
-# a named event over the boxes, asks for a filter that is missing, and shows
-# units. Counts are exact by the manual clock and the catalogue's waves.
+# Check the catalogue's names in the distribution's perf: perf list shows all names, and perf
+# stat sums a named event over the boxes, refuses an event without the filter it needs, and
+# prints units. The clock is manual, and the catalogue's waves give the exact counts.
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$(dirname "$0")/../lib/shell/tap.sh"
 # shellcheck source=selftests/lib/shell/machine.sh
@@ -11,19 +11,19 @@ control=$sim
 devices=/sys/bus/event_source/devices
 status_usage=129	# of perf when it cannot parse an event
 
-# How many boxes of a type a package has.
+# boxes TYPE: print the number of boxes of a type in a package
 boxes()
 {
 	compgen -G "$devices/hswep_$1*" | wc -l
 }
 
-# field NAME NUMBER: of the line for an event in perf's CSV
+# field NAME NUMBER: print a field of the first line of perf's CSV output that has NAME
 field()
 {
 	awk -F, -v name="$1" -v n="$2" 'index($0, name) { print $n; exit }' "$out"
 }
 
-# count CYCLES ARGUMENTS...: perf stat while CYCLES cycles pass; CSV in $out
+# count CYCLES ARGUMENTS...: run perf stat for CYCLES cycles; the CSV output goes to $out
 count()
 {
 	local cycles=$1
@@ -38,7 +38,7 @@ trap 'rm -f "$out"; unload' EXIT
 load_sim clock=manual packages="$sockets"
 load_driver events=all
 
-# perf versions differ in whether they list a type's boxes or the type.
+# Some versions of perf list each box, others the box type.
 listed=$(perf list --no-desc pmu 2> /dev/null |
 	grep -o 'hswep_[a-z0-9_]*/[^/]*/' |
 	sed 's/^hswep_\([a-z0-9]*\)[_0-9]*\/\([^,]*\).*\//\1 \2/' | sort -u)
@@ -59,7 +59,7 @@ for ((socket = 0; socket < sockets; socket++)); do
 		"and over those of socket $socket"
 done
 
-# perf names the parameter when it is verbose; otherwise it only refuses.
+# Only perf stat -v names the missing parameter.
 while read -r event missing; do
 	message=$(perf stat -v -a -e "hswep_$event/" -- true 2>&1)
 	tap_eq $? $status_usage "hswep_$event/ is refused"
@@ -72,7 +72,7 @@ ha_0/addr_opc_match.addr filter_addr
 pcu/freq_band2_cycles filter_band2
 END
 
-# 64 bytes a CAS, 8 bytes a flit; perf rounds what it shows to two digits.
+# A CAS is 64 bytes, a flit 8 bytes; perf prints values with two decimals.
 count 1000000 -a -e hswep_imc/cas_count.rd/ -e hswep_qpi/txl_flits_g0.data/
 cas=$(($(wave imc cas_count.rd "$start" 1000000) * sockets * $(boxes imc)))
 flits=$(($(wave qpi txl_flits_g0.data "$start" 1000000) * sockets * $(boxes qpi)))
@@ -83,8 +83,8 @@ tap_eq "$(field txl_flits_g0.data 1) $(field txl_flits_g0.data 2)" \
 	"$((flits * 8)) Bytes" \
 	"hswep_qpi/txl_flits_g0.data/ of $flits flits is in bytes"
 
-# A message's name has its packet filter in it (Table 2-176). 0x1c00 is DRS
-# DataC in M state; the second packet differs in the opcode.
+# The name of a message sets its packet filter (Table 2-176). Packet 0x1c00 is a DRS DataC in
+# M state; packet 0x1c20 has another opcode.
 start=$(< "$control/advance")
 perf stat -x, -o "$out" -a -e hswep_qpi/cto_count.drs_datac_m/ -- sh -c "
 	for match0 in 0x1c00 0x1c20; do

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The scenarios on the simulated hardware. While one plays, the counts of "uncore
-stat" give its causes within 1 %, for each metric of the catalogue that has a
-cause; and the rates are exact, whatever is written in between.
+Check the scenarios on the simulated hardware. While a scenario plays, each metric that has
+a cause is computed from the counts of "uncore stat" and must have the cause's value within
+1 %. The rates of events are exact, also if rates are changed between two reads.
 
-All boxes of a type have the same rates, so each counts other events, and many
-are counted at once. The metrics' formulas are those of
-lib/python/metric_causes.py. "uncore stat -M" is tested with the metrics that
-fit into the counters.
+All boxes of a type have the same rates, so that each box counts other events and many
+events are counted at once. The formulas are those of lib/python/metric_causes.py. "uncore
+stat -M" is tested with metrics whose events fit into the counters together.
 """
 
 import errno
@@ -30,8 +29,8 @@ from scenarios.player import machine
 
 PLAY = os.path.join(TOP, "selftests", "scenarios", "play")
 PARAMETERS = causes.parameters(GENERATION)
-# A third link counts for the other two: events that use the packets' filter are
-# multiplexed most of the time. (Before Haswell it has no filter.)
+# Three links where the third has a packet filter (since Haswell): events that use this
+# filter would be multiplexed, and another link can count one more at once.
 SIZE = [("%s=%d" % item).replace(
     "qpi_ports=2", "qpi_ports=2" if GENERATION in ("ivbep", "snbep") else
     "qpi_ports=3") for item in PARAMETERS.items()]
@@ -41,10 +40,10 @@ PACKETS = ("qpi", 0x138)    # which only this scenario has many of:
 PACKETS_IN = "numa"
 
 
-# --- rates ---------------------------------------------------------------------
+# --- rates of events ---------------------------------------------------------------------
 
 def counted(event, *steps):
-    """Of package 0, while these are written: rates, or cycles that pass."""
+    """Count an event in package 0 while @steps are written: rates (str) or cycles (int)."""
     script = "".join("echo '%s' > %s%s && " % (
         step, SIM, "advance" if isinstance(step, int) else "rates")
         for step in steps) + "true"
@@ -105,7 +104,7 @@ def test_bad(tap):
                 wrong.append("%s: %s" % (line, error))
         if read(SIM + "rates") != before:
             wrong.append("%s: changed something" % line)
-    # a box has room for a limited number of rates; of its type, all or none
+    # A box takes 128 rates. A rate for all boxes of a type is refused if one box is full.
     for i in range(200):
         try:
             write(SIM + "rates", "box=imc_3 event=4 umask=1 rate=1 addr=%d" % i)
@@ -127,7 +126,7 @@ def test_bad(tap):
 
 
 def test_mixed(tap):
-    """Frequencies of an ended scenario must not continue."""
+    """The frequencies of a scenario do not remain after its end."""
     done = subprocess.run([sys.executable, PLAY, "--for", "4", "mixed"],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           encoding="utf-8", check=False)
@@ -142,7 +141,7 @@ def test_mixed(tap):
 
 
 def test_possible(tap):
-    """Metrics of more events than counters, while traffic changes."""
+    """Multiplexed metrics have no impossible value while the traffic changes."""
     wrong, values, advice = [], [], True
     with running_clock(), subprocess.Popen(
             [sys.executable, PLAY, "--for", "30", "mixed"],
@@ -172,14 +171,14 @@ def test_possible(tap):
     tap.ok(advice, "and it says how to count them apart")
 
 
-# --- what is counted together ------------------------------------------------------
+# --- events that are counted together ------------------------------------------------------
 
 def packets_only(terms):
     return any((term.box, term.code) == PACKETS for term in terms)
 
 
 def units(box):
-    """Terms that must be counted by one box: a relay and what it repeats."""
+    """Lists of terms that one box must count: a relay with its counter 0, or one term."""
     singles, relays = {}, {}
     for metric in METRICS:
         if metric.box != box or metric.name in NO_CAUSE:
@@ -193,7 +192,7 @@ def units(box):
 
 
 def batches(box):
-    """As few as come of taking what fits: {name: terms} of each."""
+    """Put the lists of units() into batches for one box each: {name: terms}."""
     made = []
     for name, terms in units(box):
         for batch in made:
@@ -210,7 +209,7 @@ def batches(box):
 
 
 def rows():
-    """What to count at once: a batch for each box, box types side by side."""
+    """Yield the batches of one run: by box type, a batch for each box."""
     columns = {}
     for box in sorted({metric.box for metric in METRICS}):
         made, many = batches(box), len(pmus(box))
@@ -230,7 +229,7 @@ def event_of(term, instance):
 
 
 class Counts:
-    """What all boxes of a socket count, by the names of units()."""
+    """Counts of all boxes of each socket, by the names of units()."""
 
     def __init__(self, sockets):
         self.of = [{} for _ in range(sockets)]
@@ -255,7 +254,7 @@ class Counts:
                 counts[name, i] = one["raw"] * len(pmus(term.box))
 
     def value(self, metric, socket):
-        """In its unit, for a second of the simulated machine's time."""
+        """A metric's value for one second of the simulated machine's time."""
         seconds = CYCLES / (causes.MACHINE["uclk_khz"] * 1e3)
         counts = [self.of[socket].get(
             (metric.name, i) if any(map(is_relay, metric.terms)) else
@@ -270,7 +269,7 @@ class Counts:
 
 
 def volume(metric):
-    """Does its value grow with time, as a count does and a ratio does not?"""
+    """Check if a metric's value grows with time, as a count does."""
     return metric.unit in ("Bytes", "MB") or \
         not metric.unit and " / " not in metric.formula
 
@@ -278,7 +277,7 @@ def volume(metric):
 # --- scenarios ---------------------------------------------------------------------
 
 def at_once():
-    """Metrics that fit into the counters together."""
+    """Metrics whose events fit into the counters together."""
     chosen, terms = [], {}
     for metric in METRICS:
         more = {term.key(): term for term in metric.terms}
@@ -291,8 +290,10 @@ def at_once():
 
 
 def of_command(row, metric, seconds):
-    """A row of "uncore stat -M" in the simulated machine's time: the clock is
-    manual, so that the time that it knows of is another."""
+    """
+    The value of a row of "uncore stat -M" for the simulated machine's time. The clock is
+    manual, so the seconds that uncore measures are not the simulated seconds.
+    """
     if volume(metric):
         return row["value"] / seconds
     if metric.unit in ("GiB/s", "GT/s"):
@@ -325,7 +326,7 @@ def test_scenario(tap, name, everything, together):
             for i, socket in enumerate(sockets)]
     counts, done = Counts(len(sockets)), set()
     for row in everything:
-        if name != PACKETS_IN:      # without those of packets alone
+        if name != PACKETS_IN:      # leave out batches that count packets only
             row = {box: column for box, column in (
                 (box, [{unit: terms for unit, terms in batch.items()
                         if not packets_only(terms)} for batch in column])
