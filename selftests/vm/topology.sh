@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # the settings are of run
-# The guest's sockets, cores, threads and NUMA nodes as arguments for QEMU.
-# Sourced by run, whose settings it reads and whose die() it calls.
+# Functions that make QEMU's arguments for the guest's sockets, cores, threads and NUMA
+# nodes. Sourced by selftests/vm/run: they read its variables and call its die().
 
-# expand_list "0-2,5": the numbers, in ascending order, into $numbers.
+# expand_list "0-2,5": set $numbers to the numbers of the list, in ascending order
 expand_list()
 {
 	local part
@@ -21,7 +21,7 @@ power_of_two()
 	(($1 > 0 && ($1 & ($1 - 1)) == 0))
 }
 
-# mebibytes SIZE: of QEMU's -m
+# mebibytes SIZE: print a size in the form of QEMU's -m in MiB
 mebibytes()
 {
 	case $1 in
@@ -31,9 +31,10 @@ mebibytes()
 	esac
 }
 
-# Cores are numbered from 0, without gaps unless --core-ids says which there
-# are: then QEMU gets room for all up to the last, and only those plugged in.
-# Sets core_numbers, slots (cores in a socket's room) and all_sockets.
+# Set core_numbers (core ids in a socket), slots (core ids that QEMU reserves in a socket)
+# and all_sockets (sockets that QEMU reserves). Cores have the ids 0 to $cores - 1, or those
+# of --core-ids: QEMU then reserves all ids up to the last, and plug_cores() plugs in the
+# cores of the list.
 plan_cores()
 {
 	local numbers gaps=''
@@ -50,10 +51,10 @@ plan_cores()
 	power_of_two "$threads" || gaps=1
 	((sockets == 1)) || power_of_two "$slots" || gaps=1
 
-	# QEMU (7.2 does) stops at the first missing APIC id when it searches the
-	# targets of a logical destination. CPUs behind a gap never get these interrupts,
-	# and the kernel hangs at boot. With more than eight possible CPUs Linux sends
-	# to physical ids: make room for sockets that are never plugged in.
+	# When QEMU (such as 7.2) searches the CPUs of a logical destination, it stops at
+	# the first missing APIC id. CPUs behind a gap never get these interrupts, and the
+	# kernel hangs at boot. With more than eight possible CPUs Linux uses physical
+	# ids: reserve sockets that are never plugged in.
 	while [[ $gaps ]] && ((all_sockets * slots * threads <= 8)); do
 		all_sockets=$((all_sockets + 1))
 	done
@@ -78,7 +79,8 @@ plug_cores()
 	done
 }
 
-# Cores that are not there are of their socket's first node, sockets of node 0.
+# core_node SOCKET CORE: print the NUMA node of a core. A core that is not plugged in is of
+# its socket's first node, a core of a reserved socket of node 0.
 core_node()
 {
 	local i
@@ -115,7 +117,7 @@ plug_nodes()
 	done
 }
 
-# plan_topology: leaves QEMU's arguments in $topology.
+# plan_topology: set $topology to QEMU's arguments
 plan_topology()
 {
 	local core_numbers slots all_sockets
