@@ -50,7 +50,7 @@ def edited(folder, file, edit, generation="hswep"):
 
 
 def event(content, name, **changes):
-    """Change keys of one event; None takes the key away."""
+    """Change keys of an event or a metric; a key with the value None is deleted."""
     for raw in content:
         if raw.get("EventName", raw.get("MetricName")) == name:
             for key, value in changes.items():
@@ -75,7 +75,7 @@ def registers(box, **changes):
 
 
 LOOKUP, PCU = "llc_lookup.any", "clockticks"
-# Title, file, edit, what the message must say after "events/hswep/FILE: ".
+# Title, file, edit of the file, and the text of the message after "events/hswep/FILE: ".
 BROKEN = [
     ("a key twice in an object", "cbox.json",
      lambda _: '[ { "UMask": "0x01", "UMask": "0x02" } ]', "key UMask"),
@@ -165,13 +165,13 @@ BROKEN = [
 
 
 def put(**lists):
-    """A difference instead of the file's."""
+    """Replace the file by a difference with these lists."""
     return lambda _: json.dumps(lists)
 
 
 ADDED = {"EventName": "news", "EventCode": "0x77", "Category": "news",
          "BriefDescription": "Newspapers", "Section": "perf"}
-# The same for events/bdwep, which is like hswep.
+# The same for events/bdwep, whose files are differences to hswep.
 BROKEN_DIFFERENCE = [
     ("a box gone that never was", "boxes.json",
      lambda content: content.update(Remove=["dbox"]),
@@ -267,7 +267,7 @@ def test_groups():
 
 
 def test_unread():
-    """An event of another generation's manual, which no reading has here."""
+    """An inherited event without a Section must be in a reading of the generation."""
     def unread(content):
         for lacks in content.values():
             lacks.append("cbox/llc_lookup.any")
@@ -339,7 +339,7 @@ def test_generation(name):
 
 
 def test_all():
-    """All generations' kernel tables at once are what each one's are."""
+    """--generation all writes the same kernel tables as one run for each generation."""
     with tempfile.TemporaryDirectory() as folder:
         run = generate("--generation", "all", "--kernel", folder + "/all")
         for name in generations():
@@ -355,7 +355,7 @@ def test_all():
 
 
 def test_driver_table():
-    """The driver's table is flat: an address is in it as a number."""
+    """The driver's table has the addresses of registers as numbers."""
     with tempfile.TemporaryDirectory() as folder:
         generate("--generation", "all", "--kernel", folder)
         with open(folder + "/ivbep.c", encoding="utf-8") as file:
@@ -421,7 +421,7 @@ def test_todo():
 
 
 def test_shown_names():
-    """Names that users are shown for perf are in sysfs by default."""
+    """Event names in documents and in the demo are common: sysfs has them by default."""
     top = os.path.dirname(EVENTS)
     common, known = set(), set()
     with open(os.path.join(EVENTS, "hswep", "boxes.json"),
@@ -449,7 +449,10 @@ def test_shown_names():
 
 
 def check_table(rows, name):
-    """What tests rely on, read from the table of generation @name alone."""
+    """
+    Check the table of generation @name: the waveform of an event has as many values as
+    its period, and that of a combined unit mask is the sum of the bits' waveforms.
+    """
     odd, bits = [], {}
     for (box, event, _, config, _, _, ctrs, max_inc, rule, period,
          values) in rows:

@@ -41,7 +41,7 @@ TERMS_AT_ONCE = 8           # multiplexed events in one run
 PATIENCE = (1, 4, 16)       # seconds of a run; the next longer if an event was not counted
 
 
-# --- expected counts ----------------------------------------------------
+# --- expected counts ---------------------------------------------------------
 
 def read_catalogue():
     """
@@ -118,7 +118,7 @@ class Run:
         return count
 
 
-# --- events that are counted together ------------------------------------------------
+# --- events that are counted together ----------------------------------------
 
 def needs_cycles(term):
     """A term of a fixed counter, or one with edge detect, counts in cycles only."""
@@ -337,7 +337,7 @@ class Verdicts:
                                            row["running"])
 
 
-# --- multiplexed metrics, and instructions ------------------------------------------
+# --- multiplexed metrics, and instructions -----------------------------------
 
 def families(metrics):
     """Yield groups of metrics of a box type that have at most TERMS_AT_ONCE events."""

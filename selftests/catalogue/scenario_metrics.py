@@ -40,7 +40,7 @@ PACKETS = ("qpi", 0x138)    # which only this scenario has many of:
 PACKETS_IN = "numa"
 
 
-# --- rates of events ---------------------------------------------------------------------
+# --- rates of events -----------------------------------------------------------
 
 def counted(event, *steps):
     """Count an event in package 0 while @steps are written: rates (str) or cycles (int)."""
@@ -171,7 +171,7 @@ def test_possible(tap):
     tap.ok(advice, "and it says how to count them apart")
 
 
-# --- events that are counted together ------------------------------------------------------
+# --- events that are counted together -----------------------------------------
 
 def packets_only(terms):
     return any((term.box, term.code) == PACKETS for term in terms)
@@ -274,7 +274,7 @@ def volume(metric):
         not metric.unit and " / " not in metric.formula
 
 
-# --- scenarios ---------------------------------------------------------------------
+# --- scenarios ----------------------------------------------------------------
 
 def at_once():
     """Metrics whose events fit into the counters together."""
