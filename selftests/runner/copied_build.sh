@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A built tree that was copied or moved: make compiles the files that are there, not those
-# of the tree in which it was built.
+# Check that make in a copied or moved tree compiles the files of that tree, although its build
+# folder refers to the files of the tree in which it was built.
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$(dirname "$0")/../lib/shell/tap.sh"
 
@@ -9,7 +9,7 @@ command -v cmake > /dev/null || tap_skip_all "cmake is not installed"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# This tree's makefile above a userspace that leaves a mark where it was built.
+# Make a tree of this tree's makefile and a userspace/ whose build makes the file "made" there.
 mkdir -p "$work/first/userspace"
 for name in Makefile debian events kmod scripts selftests; do
 	ln -s "$PWD/$name" "$work/first/$name"
@@ -20,7 +20,8 @@ project(mark NONE)
 add_custom_target(mark ALL COMMAND ${CMAKE_COMMAND} -E touch ${CMAKE_SOURCE_DIR}/made)
 END
 
-# build TREE: where a mark was left, and whether an older build was removed.
+# build TREE: build a tree. Print the message if make removed an older build, and the path of
+# the file "made".
 build()
 {
 	rm -f "$work"/*/userspace/made

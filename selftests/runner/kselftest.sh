@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The programs as kselftest runs them: from a folder that knows nothing of this
-# repository, with modules that are installed; and by make run_tests. Run as root in a
-# VM.
+# Run tests as kselftest does: by run_kselftest.sh in an installed folder outside of this
+# repository, with modules in /lib/modules; and by make run_tests. Run as root in a VM.
 #
 # usage: kselftest.sh NAME...
 # shellcheck source=selftests/lib/shell/tap.sh
@@ -20,14 +19,15 @@ trap 'rm -rf "$work" "$modules/updates/kselftest"
 cp -r "$installed" "$work/install"
 cp "$modules/modules.dep" "$work.dep" || tap_bail "no modules of this kernel"
 mkdir -p "$modules/updates/kselftest"
-# depmod would read all of the kernel's, which takes an emulated CPU a minute.
+# Add the modules to modules.dep without depmod, which reads all modules of the kernel and
+# takes a minute on an emulated CPU.
 for module in "$UNCORE_BUILD"/kmod/{,sim/}xeon_uncore*.ko; do
 	cp "$module" "$modules/updates/kselftest/"
 	echo "updates/kselftest/${module##*/}:" >> "$modules/modules.dep"
 done
 unset UNCORE_BUILD
 
-# judge WHAT STATUS NAME...: has each passed, and has nothing else been run?
+# judge WHAT STATUS NAME...: check that each test NAME has passed and no other test has run
 judge()
 {
 	local what=$1 status=$2 name
@@ -48,7 +48,7 @@ tests=()
 for name; do
 	tests+=(-t "xeon_uncore:$name")
 done
-# A pipe: the runner opens /dev/stdout again, and would write over a file's end.
+# Use a pipe: run_kselftest.sh opens /dev/stdout again, and would overwrite the end of a file.
 "$work/install/run_kselftest.sh" "${tests[@]}" 2>&1 | cat > "$work/said"
 judge run_kselftest.sh "${PIPESTATUS[0]}" "$@"
 
@@ -58,7 +58,8 @@ for name; do
 done | grep -qvxf "$work/listed"
 tap_ok $(($? == 0)) "run_kselftest.sh --list has them"
 
-# What is built is not built again: a VM's disk is slow, and its writes are lost.
+# make builds nothing, as the test is built already: the VM's disk is slow, and writes to it
+# are lost.
 make -s --no-print-directory -C "$top/selftests" run_tests TESTS="$1" 2>&1 |
 	sed 's/selftests: [^:]*: /selftests: xeon_uncore: /' > "$work/said"
 judge 'make run_tests' "${PIPESTATUS[0]}" "$1"

@@ -16,7 +16,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.uncore import TOP, Tap  # noqa: E402
 
-OLD, NEW = "6.1.0-1-amd64", "6.12.7+deb13-amd64"    # nothing boots
+OLD, NEW = "6.1.0-1-amd64", "6.12.7+deb13-amd64"    # no test boots these kernels
 
 # Name of a test: lines that it prints, exit status (negative: signal), and its numbers of
 # passed, failed and skipped results in results.tsv; of a bad test also a part of the
@@ -96,7 +96,7 @@ whole-listed	| the whole test	| no such *	| always	| a shape
 
 
 class Runner:
-    """selftests/runner/check on made-up lists."""
+    """Runs selftests/runner/check with made-up tests.list and skips.list."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -117,7 +117,7 @@ class Runner:
         return self.file("tests.list", "".join(lines))
 
     def check(self, tests, skips=SKIPS, kernel=OLD, ci=""):
-        """What it prints, its exit status, and its rows."""
+        """Run check. Return its output, its exit status and the rows of results.tsv."""
         logs = os.path.join(self.folder, "logs")
         done = subprocess.run(
             [os.path.join(TOP, "selftests", "runner", "check"), "--kernel", kernel,
