@@ -113,14 +113,14 @@ def count(name, path):
 
 
 def test_metric(tap, name, value, causes, path):
-    for one in causes:
-        one.start = Machine.cycles()
+    for cause in causes:
+        cause.start = Machine.cycles()
     rows, comments = count(name, path)
-    for one in causes:
-        want, row = 100 * value(one), rows.get(one.package)
+    for cause in causes:
+        want, row = 100 * value(cause), rows.get(cause.package)
         tap.ok(row and row["unit"] == "%" and row["running"] == 1 and
                math.isclose(row["value"], want, rel_tol=1e-9),
-               "%s of socket %d = %g %%" % (name, one.package, want),
+               "%s of socket %d = %g %%" % (name, cause.package, want),
                ["got %r" % row, *comments])
 
 
@@ -155,23 +155,23 @@ def main():
         causes = [Causes(package) for package in range(machine.packages)]
         path = os.path.join(folder, "traffic")
         with open(path, "w", encoding="ascii") as file:
-            for one in causes:
-                file.writelines(one.lines())
+            for cause in causes:
+                file.writelines(cause.lines())
         for name, value in METRICS.items():
             test_metric(tap, name, value, causes, path)
         test_top(tap)
-        done = Uncore("metric", "memory", command=["true"])
-        tap.ok(done.status == 1 and done.err.count("\n") == 1 and
-               "no metric of the set 'memory' (its sets: bus)" in done.err,
-               "a set that the generation does not have is refused", done.comments())
+        run = Uncore("metric", "memory", command=["true"])
+        tap.ok(run.status == 1 and run.err.count("\n") == 1 and
+               "no metric of the set 'memory' (its sets: bus)" in run.err,
+               "a set that the generation does not have is refused", run.comments())
         examples = re.findall(r"^uncore ((?:metric|stat|list) .*?)  ", Uncore().out,
                               re.M)
-        done = [Uncore(*one.replace(" -I 1000", "").split(),
-                       command=() if "ls" in one or one.startswith("list")
-                       else ["true"]) for one in examples]
-        tap.ok(len(done) >= 5 and not any(one.status for one in done),
+        runs = [Uncore(*example.replace(" -I 1000", "").split(),
+                       command=() if "ls" in example or example.startswith("list")
+                       else ["true"]) for example in examples]
+        tap.ok(len(runs) >= 5 and not any(run.status for run in runs),
                "uncore's first examples are those of this machine",
-               [comment for one in done for comment in one.comments()[:2]])
+               [comment for run in runs for comment in run.comments()[:2]])
     tap.end()
 
 

@@ -410,16 +410,16 @@ def test_machine(tap, folder, packages):
     for name, requests in (
             ("avg_tor_drd_miss_latency_ns", "TOR_INSERTS.03{opc=0x182}"),
             ("avg_ingress_latency_ns", "RxR_INSERTS.01")):
-        metric, = [one for one in METRICS if one.name == name]
+        metric, = [metric for metric in METRICS if metric.name == name]
         weight = Metric(metric.box, "weight", "", requests).terms[0]
         batch = Batch()
         batch.take(metric.terms, metric)
         run = Run([batch])
         path = os.path.join(folder, "traffic")
         run.write_traffic(path, packages)
-        done = Uncore("stat", "-M", name, "--json",
-                      command=["sh", "-c", "cat %s > %straffic" % (path, SIM)])
-        row, = done.json()["metrics"]
+        shown = Uncore("stat", "-M", name, "--json",
+                       command=["sh", "-c", "cat %s > %straffic" % (path, SIM)])
+        row, = shown.json()["metrics"]
         whole = total = 0
         for package in range(packages):
             part = run.count(weight, (), WAVES, package)
@@ -433,7 +433,7 @@ def test_machine(tap, folder, packages):
         tap.ok(math.isclose(row["value"], total / whole, rel_tol=0.02),
                "machine: %s is the mean of %d sockets" % (name, packages),
                ["got %r, want %r" % (row["value"], total / whole),
-                *done.comments()])
+                *shown.comments()])
 
 
 def main():

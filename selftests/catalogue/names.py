@@ -56,10 +56,10 @@ def make_machine(top, generation):
 
 def answer(sysfs, events, option="-e"):
     """The last line of uncore stat's messages on events, or on metrics."""
-    done = subprocess.run([UNCORE, "--sysfs", sysfs, "stat", option, events,
-                           "true"], stdout=subprocess.PIPE, check=False,
-                          stderr=subprocess.PIPE, encoding="utf-8", timeout=300)
-    return (done.stderr.splitlines() or [done.stdout])[-1]
+    run = subprocess.run([UNCORE, "--sysfs", sysfs, "stat", option, events,
+                          "true"], stdout=subprocess.PIPE, check=False,
+                         stderr=subprocess.PIPE, encoding="utf-8", timeout=300)
+    return (run.stderr.splitlines() or [run.stdout])[-1]
 
 
 def test_perf(tap, generation, sysfs, texts):
@@ -134,7 +134,7 @@ def test_libpfm4(tap, generation, sysfs):
     answered = [re.search(r" is libpfm4's name: write (\S+)$",
                           answer(sysfs, name)) for name in names]
     ours = [found.group(1) for found in answered if found]
-    said = answer(sysfs, ",".join(re.sub(r"_\d+/", "/", one) for one in ours))
+    said = answer(sysfs, ",".join(re.sub(r"_\d+/", "/", name) for name in ours))
     tap.ok(len(ours) > len(names) * 0.6,
            "%s: %d of %d names of libpfm4 have an answer" % (
                generation.name, len(ours), len(names)),
