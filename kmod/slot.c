@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counter assignment.  Equal events share a slot.  Two slots fit together when both need
- * the same value of each filter field that both obey.  A slot gets a counter that its
- * event may use; other slots move to other counters if necessary.
+ * Counter assignment.  A slot (struct unc_slot) is the count of one event, or of several
+ * equal events that share it.  While a slot has events it has a hardware counter that may
+ * count these events.  Slots move to other counters where that makes room for a new slot.
+ *
+ * All counters of a box share the box's filter registers.  So two slots can count at the
+ * same time only if each filter field that both use has the same value in both.
+ *
+ * A follower is an event that takes no counter: it reads the slot of an equal event
+ * (event.c).
  */
 #include <linux/bitfield.h>
 #include <linux/bsearch.h>
@@ -21,6 +27,7 @@ static int unc_info_cmp(const void *key, const void *elt)
 	return *(const u16 *)key - info->code;
 }
 
+/* Find the table's row of the event that @config selects; NULL: not documented. */
 static const struct unc_event_info *unc_info(const struct unc_type *type,
 					     u64 config)
 {
@@ -33,7 +40,10 @@ static const struct unc_event_info *unc_info(const struct unc_type *type,
 		       unc_info_cmp);
 }
 
-/* event=0xff: the fixed counter, or a free-running one chosen by umask. */
+/*
+ * Describe the slot of event=0xff, a code of this driver: umask=0 is the box's fixed
+ * counter, and another umask is one of the free-running counters.  Neither has filters.
+ */
 static int unc_describe_special(const struct unc_type *type,
 				struct unc_slot *slot)
 {
@@ -68,10 +78,12 @@ static int unc_describe_special(const struct unc_type *type,
  * @config: config, config1 and config2 of the event
  * @slot: gets the description
  *
- * Refuses bits that the event does not use, a control that counts nothing, and edge or
- * invert without a threshold, where they have no meaning.  In the place of intel_uncore
- * (unc.lenient) the driver masks such bits in @slot->config, as intel_uncore does, and
- * does not ask for the threshold.
+ * Refuses bits that the event does not use, and a control that counts nothing.  Refuses
+ * edge and invert without a threshold: they modify the comparison with the threshold.
+ *
+ * With pmu_prefix=uncore (unc.lenient) the driver replaces intel_uncore.  Then it clears
+ * unused bits in @slot->config, as intel_uncore does, and accepts edge and invert without
+ * a threshold.
  *
  * Return: 0 or -EINVAL.
  */
@@ -117,17 +129,23 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 			slot->config[w] &= ~wrong;
 		}
 		info = unc_info(type, config[0]);
+		/* an undocumented event may use any general counter */
 		slot->allowed = info ? info->ctrs : GENMASK(type->general - 1, 0);
 		slot->of_ctr0 = info && info->of_ctr0;
 		if (slot->of_ctr0)
 			slot->allowed &= ~BIT(0);
 		max_inc = info ? info->max_inc : type->max_inc;
-		/* an occupancy is not trusted to keep to what is documented */
+		/*
+		 * The documented maximum of an event that adds more than 1 in a cycle,
+		 * such as an occupancy, may be too small.
+		 */
 		if (max_inc > 1)
 			max_inc = max_t(unsigned int, max_inc, type->max_inc);
+		/* with a threshold a counter counts at most 1 in a cycle */
 		if (!max_inc || (ctl & layout->thresh))
 			max_inc = 1;
 	}
+	/* the time in which max_inc in each cycle of the fastest clock adds up to 2^32 */
 	slot->low_ns = div_u64((u64)U32_MAX * USEC_PER_SEC / max_inc,
 			       unc.gen->max_khz);
 	return 0;
@@ -173,9 +191,10 @@ struct unc_slot *unc_slot_find(struct unc_box *box, const struct unc_slot *like)
 }
 
 /*
- * Give a free slot to an event.  perf removes events and adds them again whenever an
- * event is opened.  An event that gets its former slot @again continues from the slot's
- * total: followers, which read the total from time to time, miss no count.
+ * Give a free slot to an event.  With @again the slot is the one that the event, or an
+ * equal event, had before: perf removes all events and adds them again whenever an event
+ * is opened.  Such a slot keeps its total and its serial.  So a follower, which compares
+ * the total with the total at its last read, misses no count.
  */
 static void unc_slot_take(struct unc_box *box, struct unc_slot *slot,
 			  const struct unc_slot *like, bool again)
@@ -209,16 +228,19 @@ static bool unc_filters_agree(const struct unc_slot *a,
 }
 
 /*
- * Bipartite matching by augmenting paths: find a counter for slot @s, moving
- * slots that already have one if need be.  @owner[c] is the slot on counter c,
- * or -1.  The depth is bounded by the number of counters.
+ * Bipartite matching by augmenting paths: find a counter for slot @s.  If all counters
+ * that the slot may use have owners, try to move one of the owners to another counter.
+ *
+ * @owner[c] is the slot on counter c, or -1.  @visited has a bit for each counter whose
+ * owner the search has tried to move.  No owner is tried twice, so the depth is bounded by
+ * the number of counters.
  */
 static bool unc_match(const struct unc_slot *slots, s8 *owner, int s,
 		      u32 *visited)
 {
 	int c;
 
-	/* most restricted events need counter 0: take it last */
+	/* take counter 0 last: most events that are restricted to some counters need it */
 	for (c = UNC_MAX_COUNTERS - 1; c >= 0; c--) {
 		if ((slots[s].allowed & BIT(c)) && owner[c] < 0) {
 			owner[c] = s;
@@ -238,7 +260,7 @@ static bool unc_match(const struct unc_slot *slots, s8 *owner, int s,
 }
 
 /**
- * unc_slot_fit_all() - check whether an idle box can count several events at once
+ * unc_slot_fit_all() - check whether a box without other events can count several events
  * @slots: descriptions of the events
  * @n: number of events, at most UNC_MAX_COUNTERS
  */
@@ -262,6 +284,10 @@ bool unc_slot_fit_all(const struct unc_slot *slots, unsigned int n)
 	return true;
 }
 
+/*
+ * Assign a counter to a slot that has none, and move other slots if necessary.  Returns
+ * false, and assigns nothing, if the other slots leave no counter for the slot.
+ */
 static bool unc_place(struct unc_box *box, struct unc_slot *slot)
 {
 	s8 owner[UNC_MAX_COUNTERS];
@@ -289,8 +315,10 @@ static bool unc_place(struct unc_box *box, struct unc_slot *slot)
 }
 
 /*
- * Check whether an event that uses counter 0's occupancy (§2.3.6) would count something
- * else: counter 0 has no event that is restricted to counter 0, as occupancies are.
+ * Check whether an event depends on an occupancy on counter 0, and counter 0 has none.
+ * The event counter0_occupancy (§2.3.6) counts the occupancy that counter 0 has selected.
+ * If counter 0 has no event, counter0_occupancy counts the box's clock instead.
+ * Occupancies are recognised by allowed == BIT(0): they are restricted to counter 0.
  */
 static bool unc_lacks_ctr0(const struct unc_box *box, const struct unc_slot *like)
 {
@@ -323,7 +351,10 @@ struct unc_slot *unc_slot_get(struct unc_box *box, const struct unc_slot *like)
 	}
 	for (free = again, i = 0; i < UNC_MAX_COUNTERS; i++) {
 		slot = &box->slot[i];
-		/* the oldest slot: events that perf removed last come back for theirs */
+		/*
+		 * Take the free slot whose use began first.  An event that perf has just
+		 * removed may be added again, and then continues its former slot.
+		 */
 		if (!unc_slot_in_use(slot) && !again &&
 		    (!free || slot->serial < free->serial))
 			free = slot;
@@ -342,6 +373,7 @@ struct unc_slot *unc_slot_get(struct unc_box *box, const struct unc_slot *like)
 		set_bit(box->number, pkg->samplers);
 	if (!box->use.active++)
 		atomic_inc(&pkg->active);
+	/* the timer must read the counter before it can wrap twice */
 	unc_timer_refresh_by(pkg, unc_access_bits(box, free->ctr) <= 32);
 	return free;
 }

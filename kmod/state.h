@@ -2,6 +2,16 @@
 /*
  * The driver's state.  The interface of each file is in the header beside it, and
  * table.h has the types of the tables that describe the hardware.
+ *
+ * box		a part of the uncore with counters, such as a CBo or a memory channel
+ * slot		what a box counts for one event, or for several equal events
+ * perf CPU	the CPU of a package on which perf runs the package's events
+ * follower	an event on another CPU; it takes no counter and reads the slot of an equal
+ *		event of the perf CPU
+ * arm		set a counter so that it overflows when the next sample is due
+ * PMI		the interrupt that a package sends when a counter overflows
+ * signal	a box that signals freezes its package, and has a PMI sent, when one of its
+ *		counters overflows; the timer polls the counters of all other boxes
  */
 #ifndef XEON_UNCORE_STATE_H
 #define XEON_UNCORE_STATE_H
@@ -45,42 +55,60 @@ struct unc_package;
 
 /* --- what a box counts ---------------------------------------------------- */
 
-/* Sampling of a slot. */
+/*
+ * Sampling of a slot.  The slot numbers its samples.  Each event of the slot takes each
+ * sample and delivers it to perf on the event's CPU.
+ */
 struct unc_sampling {
-	u64 period;		/* sample period; 0: the slot does not sample */
-	u64 freq;		/* samples a second, in frequency mode; adapts @period */
+	u64 period;		/* sample period, in counts; 0: the slot does not sample */
+	/* samples a second in frequency mode, which adapts @period; 0: fixed period */
+	u64 freq;
 	u64 next;		/* the slot's total at which the next sample is due */
-	u64 mark;		/* the slot's total that its samples account for */
-	u64 seq;		/* samples so far */
-	u64 taken;		/* the last one that an event has taken */
-	bool armed;		/* the counter overflows when the total is @set */
+	u64 mark;		/* the slot's total at which that sample's period begins */
+	u64 seq;		/* number of the last sample that was due */
+	u64 taken;		/* number of the last sample that any event has taken */
+	bool armed;		/* the counter overflows when the slot's total is @set */
 	u64 set;
-	u64 paced;		/* when the rate was last measured, in frequency mode */
-	u64 paced_total;	/* the slot's total at that time */
-	u64 frozen_ns;		/* freeze of the last overflow, for the trace */
+	/* frequency mode: begin (monotonic ns) of the present measurement of the rate */
+	u64 paced;
+	u64 paced_total;	/* the slot's total at @paced */
+	/* time for which the last overflow froze the package, for the tracepoint */
+	u64 frozen_ns;
 };
 
 /* A count of a box, for one event or for several equal events. */
 struct unc_slot {
 	/*
-	 * Events that share the slot.  A slot without events is free, and keeps its last
-	 * total for followers, and for an equal event that perf adds next.
+	 * Events that share the slot, without followers.  A slot without events is free.
+	 * It keeps its last total for its followers, and for the case that perf adds an
+	 * equal event again.
 	 */
 	unsigned int users;
-	unsigned int migrating;	/* events that migrate; the counter runs on for them */
+	/*
+	 * Events that perf has removed to add them on a new perf CPU.  The counter runs on
+	 * for these events.
+	 */
+	unsigned int migrating;
 	u32 serial;		/* number of this use of the slot; 0: never used */
 	u64 config[3];		/* config, config1 and config2 of the events */
-	u64 fields[3];		/* bits of @config that are filters in use */
-	u32 allowed;		/* hardware counters that may count the events */
-	bool of_ctr0;		/* the events use counter 0's occupancy */
+	u64 fields[3];		/* bits of @config that set the filters of the events */
+	u32 allowed;		/* counters that may count the events, a bit each */
+	bool of_ctr0;		/* the events count the occupancy that counter 0 selects */
 	u8 ctr;			/* hardware counter of the slot */
-	/* sets the counter to overflow, where the box signals and the slot samples */
+	/* arms the counter; NULL if the slot does not sample or the box does not signal */
 	void (*arm)(struct unc_box *box, struct unc_slot *slot);
 	struct unc_sampling sampling;
-	u64 low_ns;		/* time in which the counter counts less than 2^32 (ns) */
+	/*
+	 * Time (ns) in which the counter cannot count 2^32.  A read within this time needs
+	 * the low half of a PCI counter only.  The time also bounds credible growth.
+	 */
+	u64 low_ns;
 	u64 raw;		/* the counter's value at the last read */
 	u64 total;		/* counts since the slot came into use */
-	/* boot time (ns) just before @raw was read; 0: unknown.  Counters run in s2idle */
+	/*
+	 * Time (ns) just before @raw was read; 0: unknown.  By the boot clock, which runs
+	 * in suspend to idle, as the counters do.
+	 */
 	u64 stamp;
 };
 
@@ -94,7 +122,7 @@ static inline bool unc_slot_in_use(const struct unc_slot *slot)
 struct unc_counter {
 	s8 slot;		/* index of the counter's slot, or -1 */
 	bool known;		/* the counter is stopped, and its value is @raw */
-	bool dirty;		/* to be programmed when the box's change ends */
+	bool dirty;		/* unc_box_end() has to program the counter */
 	u64 ctl;		/* last value written to the control register */
 	u64 raw;		/* the counter's value, when @known */
 };
@@ -103,7 +131,7 @@ struct unc_counter {
 struct unc_function {
 	void __iomem *regs;	/* the function's registers, if mapped */
 	raw_spinlock_t lock;	/* guards @frozen and the shared box control */
-	u32 frozen;		/* boxes that need the box control frozen, a bit each */
+	u32 frozen;		/* boxes that need the shared freeze bit set, a bit each */
 	unsigned int num;	/* entries of @box */
 	struct unc_box *box[];	/* boxes with registers or filters in the function */
 };
@@ -120,14 +148,18 @@ struct unc_box_io {
 	void __iomem *filter_regs;	/* registers of @filter_pdev, if mapped */
 };
 
-/* Properties of a box that the load has found out. */
+/* Properties of a box that the driver probes at load. */
 struct unc_box_probed {
 	u8 bits;		/* width of the general counters */
 	u8 fixed_bits;		/* width of the fixed counter */
 	bool other_ctr;		/* counters are at the type's other addresses */
-	bool undecided;		/* the addresses of the counters are not certain */
+	bool undecided;		/* the probe did not tell which addresses counters have */
 	bool unclocked;		/* the box's clock does not run */
-	u64 kept;		/* value of a counter after all ones, if it fits no width; or 0 */
+	/*
+	 * Value of a counter after a write of all ones, for a message; 0 if the value gave
+	 * the counter's width.
+	 */
+	u64 kept;
 };
 
 /* Messages about a box, which are logged without the box's lock. */
@@ -144,17 +176,19 @@ struct unc_box_hw {
 	bool idle;		/* no counter is in use */
 	bool box_ctl_known;	/* the box control register holds @box_ctl */
 	u32 box_ctl;		/* last value written to the box control */
-	u32 filters_known;	/* filter registers with the driver's value, a bit each */
-	u16 changes;		/* changes in progress, see unc_box_begin() */
-	u64 since;		/* begin of a freeze by which events lose counts; or 0 */
+	u32 filters_known;	/* filter registers that hold @filter, a bit each */
+	u16 changes;		/* calls of unc_box_begin() without unc_box_end() */
+	/* begin (monotonic ns) of the present freeze; 0: no event loses counts by it */
+	u64 since;
 };
 
 /* Use of a box. */
 struct unc_box_use {
 	unsigned int active;	/* slots in use */
 	unsigned int samplers;	/* slots in use that sample */
-	u32 serial;		/* source of slot serials */
-	u32 migration;		/* number of the migration in progress, or 0 */
+	u32 serial;		/* last number that was given to a use of a slot */
+	/* number of the migration to a new perf CPU that is in progress, or 0 */
+	u32 migration;
 	u32 migrations;		/* migrations so far */
 	struct task_struct *migrator;	/* task that migrates the events, or NULL */
 };
@@ -171,7 +205,8 @@ struct unc_box {
 	unsigned int number;	/* index in unc_package.boxes */
 	struct unc_package *pkg;
 	const char *name;	/* name of the PMU */
-	bool dead;		/* the box does not answer any more; counts stay */
+	/* the box does not answer, or was retired: no access any more, and totals stay */
+	bool dead;
 	struct unc_box_io io;
 	struct unc_box_probed probed;
 	struct unc_box_report report;
@@ -187,18 +222,23 @@ struct unc_box {
 /* The freeze budget of a package, and its shared freeze. */
 struct unc_freeze {
 	raw_spinlock_t lock;	/* guards all members; nests in the boxes' locks */
-	s64 credit;		/* ns for which boxes may be frozen */
-	u64 at;			/* last update of @credit */
+	s64 credit;		/* ns for which boxes may be frozen; negative: overdrawn */
+	u64 at;			/* last update of @credit (monotonic ns) */
 	unsigned int holders;	/* boxes that need the package frozen */
-	u64 since;		/* begin of a freeze by which events lose counts; or 0 */
+	/* begin (monotonic ns) of the present freeze; 0: no event loses counts by it */
+	u64 since;
 };
 
-/* Polling for overflows whose PMI does not come. */
+/* Polling for overflows whose PMI does not come.  Times are monotonic ns. */
 struct unc_watch {
-	bool on;		/* a sampling event needs PMIs, or did until @until */
+	bool on;		/* the timer polls: for events that need PMIs, until @until */
 	u64 until;		/* end of the polling after the last such event */
 	u64 next;		/* next check by the timer */
-	u64 clear;		/* the package's @clear when the timer found an overflow */
+	/*
+	 * The package's @clear when the timer found an overflow and left it to its PMI.
+	 * If @clear is still the same at the next check, the PMI did not come.
+	 */
+	u64 clear;
 };
 
 /* Overflows of a package. */
@@ -208,12 +248,13 @@ struct unc_overflow {
 	u64 ctl;		/* last value written to global control */
 	struct unc_watch watch;
 	bool has_pmi;		/* PMIs reach CPUs; else all boxes are polled */
-	u64 latency;		/* ns from an overflow to its NMI, as measured */
-	u64 clear;		/* last time at which the global status was clear */
+	u64 latency;		/* ns from an overflow to its NMI, measured at load */
+	/* last time (monotonic ns) at which the global status had no overflow bit */
+	u64 clear;
 	atomic_t signalled;	/* sampling events in boxes that signal */
 	atomic_t polled;	/* sampling events in boxes that do not */
-	unsigned int first;	/* first box of the timer's last poll */
-	bool deferred;		/* a sample waits for the end of perf's throttling */
+	unsigned int first;	/* first box of the timer's last poll, see overflow.c */
+	bool deferred;		/* an event that perf throttles has a sample to deliver */
 };
 
 /* Statistics of a package; Documentation/ABI has what they mean. */
@@ -234,11 +275,13 @@ struct unc_timer {
 	u64 (*poll)(struct unc_package *pkg);	/* polls; returns when to fire again */
 	raw_spinlock_t lock;		/* guards @timer, @expires; no box's lock held */
 	s64 expires;			/* time at which @timer fires (monotonic ns) */
-	atomic64_t wanted;		/* latest time at which @timer has to fire */
+	/* deadline (monotonic ns) for which @work has still to start @timer */
+	atomic64_t wanted;
 	struct irq_work work;		/* starts @timer for @wanted */
 	atomic64_t refresh;		/* time of the next read of all counters */
-	atomic64_t refresh_narrow;	/* the same of counters that wrap within a second */
-	unsigned int next_box;	/* next box to verify */
+	/* time of the next read of narrow counters, which wrap within a second */
+	atomic64_t refresh_narrow;
+	unsigned int next_box;	/* next box to read and verify */
 	call_single_data_t kick;	/* moves @timer back to the perf CPU */
 };
 
@@ -251,7 +294,11 @@ struct unc_package {
 	int bus;		/* PCI bus of the uncore, -1 when not found */
 	struct unc_box **boxes;	/* in the order of the types; NULL where absent */
 	atomic_t active;	/* boxes with slots in use */
-	bool idle;		/* no box counts: other programs may have frozen the package */
+	/*
+	 * No box counts.  The next box that starts unfreezes the package, which another
+	 * program may have frozen.
+	 */
+	bool idle;
 	unsigned long *samplers;	/* boxes that sample, by their index in @boxes */
 	cpumask_t sampling_cpus;	/* CPUs with sampling events */
 	struct unc_freeze freeze;
@@ -270,24 +317,30 @@ struct unc_event {
 	struct unc_box *box;	/* counts the event */
 	struct unc_slot want;	/* description of the slot that the event needs */
 	struct list_head list;	/* in the PMU's list of events */
-	/* index of the slot, or -1; a follower's slot may count other events by now */
+	/*
+	 * Index of the event's slot, or -1.  A follower's slot may have another @serial by
+	 * now: then the slot counts other events.
+	 */
 	s8 slot;
-	u32 serial;		/* serial of the slot to which prev_count, @seq, @mark belong */
-	u64 seq;		/* number of the slot's last sample that was delivered */
-	u64 mark;		/* the slot's total at the event's last sample */
-	u64 carry;		/* counts since the last sample, while there is no slot */
+	u32 serial;		/* serial of the slot of hw.prev_count, @seq and @mark */
+	u64 seq;		/* number of the last sample that the event has taken */
+	u64 mark;		/* total of the slot when that sample's period ended */
+	/* counts since @mark, which the event keeps while perf has removed it */
+	u64 carry;
 	bool throttled;		/* perf throttles the event: it counts without samples */
-	u64 tag;		/* migration in which perf removed the event; 0: in none */
-	bool follower;		/* takes no counter, follows an equal event */
-	struct unc_own_event *own;	/* the driver's event that a follower follows */
+	/* migration and slot of an event that perf has removed to migrate it; or 0 */
+	u64 tag;
+	bool follower;		/* takes no counter, reads the slot of an equal event */
+	/* event that the driver opened for this follower; NULL: none */
+	struct unc_own_event *own;
 	struct list_head sampling;	/* in the CPU's list of sampling events */
 };
 
 /* A PMU on one CPU, between perf's pmu_disable and pmu_enable, or in a transaction. */
 struct unc_cpu {
 	bool disabled;		/* perf has the PMU disabled on the CPU */
-	bool changing;		/* a change is in progress, see unc_box_begin() */
-	unsigned int txn;	/* transaction flags */
+	bool changing;		/* this CPU has called unc_box_begin() for the PMU's box */
+	unsigned int txn;	/* perf's flags of the transaction, PERF_PMU_TXN_*; or 0 */
 };
 
 /* A perf PMU: the boxes of one type and index in all packages. */
@@ -313,7 +366,11 @@ struct unc_machine {
 	unsigned int boxes_per_package;
 	struct list_head pmus;
 	const char *prefix;	/* of the PMUs' names */
-	bool lenient;		/* mask bits that intel_uncore masks */
+	/*
+	 * pmu_prefix=uncore: the driver replaces intel_uncore, and clears bits of an
+	 * event's config that the event does not use instead of refusing the event.
+	 */
+	bool lenient;
 	bool ready;		/* loaded; no event may be opened before */
 };
 

@@ -2,6 +2,10 @@
 /*
  * Tables that describe the hardware of a generation: constant data, generated from
  * events/.
+ *
+ * All boxes of a box type, such as the CBo, have the same registers and events.  A box has
+ * general counters, and may have a fixed counter, which counts the box's clock, and
+ * free-running counters.  Box control is the register that freezes the counters of a box.
  */
 #ifndef XEON_UNCORE_TABLE_H
 #define XEON_UNCORE_TABLE_H
@@ -36,42 +40,44 @@ struct unc_type;
 
 /* Peculiarities of a box type. */
 enum unc_quirk {
-	/* a control register takes a value only when the value is written twice */
+	/* a counter's control takes a value only when the value is written twice */
 	UNC_QUIRK_WRITE_TWICE	= BIT(0),
-	/* a write of box control that sets two bits faults */
+	/* a write of box control that sets more than one new bit faults */
 	UNC_QUIRK_STEPWISE	= BIT(1),
-	/* a box may answer without a clock; its fixed counter then stands still */
+	/* a box without a clock may answer: then its fixed counter does not count */
 	UNC_QUIRK_UNCLOCKED	= BIT(2),
-	/* box control has no reset: the bits are reserved, or reset other boxes */
+	/* the reset bits of box control are reserved, or reset other boxes as well */
 	UNC_QUIRK_NO_RESET	= BIT(3),
 	/* only the whole package can be frozen */
 	UNC_QUIRK_FREEZE_ALL	= BIT(4),
 };
 
-/* Bits of a box's control registers. */
+/* Bits of a counter's control, and of box control. */
 struct unc_layout {
 	u64 event;		/* event select, from bit 0 up */
 	u64 ext;		/* ninth bit of the event select, if ctl_mask has the bit */
-	u64 thresh;		/* threshold; with a threshold a counter counts 1 a cycle */
+	/* threshold; with a threshold a counter counts at most 1 in a cycle */
+	u64 thresh;
 	u64 edge, invert;	/* modes of the threshold's comparison */
 	u64 en;			/* enable; 0: a counter with any bit set is enabled */
-	u64 ov_en;		/* signal overflows, in boxes that signal */
-	u64 count;		/* bits with the count; 0: the count has its own register */
-	u32 frz, rst;		/* of box control: freeze; clear controls and counters */
+	u64 ov_en;		/* signal an overflow, see struct unc_type_overflow */
+	/* bits of the register that hold the count; 0: the count has its own register */
+	u64 count;
+	u32 frz, rst;		/* box control: freeze; clear controls and counters */
 };
 
 /*
- * Access to the registers of boxes in one address space.  Registers are those of the
- * box type's table; the functions find a box's address for them.
+ * Access to the registers of boxes in one address space.  @reg is a register number of the
+ * type's first box, from struct unc_type_regs.  The functions add the offset of the box.
  *
  * Callers hold the box's lock, have interrupts off, run on a CPU of the box's package,
  * and are not in an NMI.  Only @present is called for a box that has not answered yet.
  */
 struct unc_space {
 	/*
-	 * The registers are in a PCI function, which may be removed; an access takes a
-	 * lock where they are not mapped.  Otherwise an access takes no lock, and the
-	 * generation knows the number of boxes.
+	 * The registers are in a PCI function, which may be removed.  An access takes a
+	 * lock of the kernel if the function is not mapped to memory.  False: an access
+	 * takes no lock, and struct unc_type_count has the number of boxes.
 	 */
 	bool pci;
 	/* Check whether a box answers. */
@@ -84,8 +90,9 @@ struct unc_space {
 	/* Write a filter register; nothing, where the filters are absent. */
 	void (*write_filter)(struct unc_box *box, u32 reg, u64 value);
 	/*
-	 * Read the bits of @mask of a counter.  @slot has the raw value and the stamp of
-	 * the last read.  False when the box is dead.
+	 * Read the bits of @mask of a counter.  @slot has the value and the time of the
+	 * last read: within @slot->low_ns the low half is enough.  Returns false when the
+	 * box is dead.
 	 */
 	bool (*read_counter)(struct unc_box *box, u32 reg,
 			     const struct unc_slot *slot, u64 mask, u64 *value);
@@ -95,9 +102,9 @@ struct unc_space {
 extern const struct unc_space unc_space_msr, unc_space_pci;
 
 /*
- * Filter fields that an event with (config & @mask) == @value obeys.  @fields are their
- * bits in config, config1 and config2.  Two such events fit together when these bits
- * are equal, and 0 is a value as any other.
+ * Filter fields that an event with (config & @mask) == @value obeys: @fields are the bits
+ * of these fields in config, config1 and config2.  A box can count two events at the same
+ * time only if the bits that both obey are equal.  A field of 0 counts as a value, too.
  */
 struct unc_filter_use {
 	u64 mask, value;
@@ -108,11 +115,11 @@ struct unc_filter_use {
 struct unc_filter_reg {
 	u32 reg;		/* MSR of the first box, or offset in configuration space */
 	u8 word;		/* 1 or 2: the register holds bits of config1 or config2 */
-	u8 shift;		/* bit of that word which is bit 0 of the register */
+	u8 shift;		/* number of the word's bit that is the register's bit 0 */
 	u32 mask;		/* bits of the register */
 	/*
-	 * If not 0, the register holds 0 unless (config & @when) == @is; for hardware
-	 * with alternative sets of filters.
+	 * If @when is not 0, the driver writes 0 to the register unless
+	 * (config & @when) == @is: the hardware has alternative sets of filters.
 	 */
 	u64 when, is;
 };
@@ -120,28 +127,30 @@ struct unc_filter_reg {
 /* Properties of a documented event that counter assignment needs. */
 struct unc_event_info {
 	u16 code;		/* event select, with its ninth bit as bit 8 */
-	u16 max_inc;		/* largest increment of one cycle */
-	u8 ctrs;		/* general counters that may count it */
-	bool of_ctr0;		/* the event uses counter 0's occupancy */
+	u16 max_inc;		/* largest increment in a cycle */
+	u8 ctrs;		/* general counters that may count it, a bit each */
+	/* the event counts the occupancy that counter 0 has selected (§2.3.6) */
+	bool of_ctr0;
 };
 
 /* A file of perf's format or events directory. */
 struct unc_text {
-	const char *name;	/* of an event as the manual has it, in lower case */
-	const char *text;
-	bool common;		/* see unc_type_sysfs_init() */
+	const char *name;	/* file name; an event's is the manual's, in lower case */
+	const char *text;	/* content */
+	bool common;		/* the file is listed also if only common files are */
 };
 
 /* A counter that cannot be stopped or written. */
 struct unc_freerun {
 	u8 umask;		/* selects the counter, together with event=0xff */
 	u8 bits;		/* width */
-	u32 reg;		/* MSR or offset */
+	u32 reg;		/* MSR, or offset in configuration space */
 };
 
 /*
- * Other addresses of the general counters, valid if register @only_new keeps the values
- * that are written, and @only_old does not.  Both 0: there are no other addresses.
+ * Other addresses of the general counters: public sources disagree.  The other addresses
+ * are valid if register @only_new keeps written values and register @only_old does not.
+ * Both 0: there are no other addresses.
  */
 struct unc_type_moved {
 	u32 ctr[UNC_MAX_GENERAL];
@@ -159,9 +168,9 @@ struct unc_type_regs {
 	u32 ctr[UNC_MAX_GENERAL];	/* general counters */
 	u32 fixed_ctl;		/* control of the fixed counter; 0: there is none */
 	u32 fixed_ctr;
-	u32 stride;		/* distance between two boxes, for MSRs */
-	u64 ctl_mask;		/* bits of config that go to the control register */
-	u64 ctl_must;		/* bits that must be set for a counter to count */
+	u32 stride;		/* difference of the MSR numbers of two boxes */
+	u64 ctl_mask;		/* bits of config that go to the counter's control */
+	u64 ctl_must;		/* bits of config without which a counter counts nothing */
 	struct unc_type_moved moved;
 };
 
@@ -170,24 +179,28 @@ struct unc_type_count {
 	/* Read the number; may sleep.  NULL: the number is the type's max_boxes */
 	unsigned int (*read)(const struct unc_package *pkg,
 			     const struct unc_type *type);
-	u8 min;			/* boxes of the smallest die */
+	u8 min;			/* number on the smallest die, see hw/die.c */
 };
 
 /* A type's PCI functions. */
 struct unc_type_pci {
 	/*
-	 * Boxes in a function, which share box control and status; the tables have the
-	 * registers of one box after the other.  0: one box.
+	 * Boxes in a function, which share box control and status; 0: one box.  The arrays
+	 * of struct unc_type_regs have the counters of all boxes of the function, box
+	 * after box.
 	 */
 	u8 in_function;
 	bool io_bus;		/* on the package's IO bus, not on the uncore's bus */
-	/* type to use instead under intel_uncore's names, or NULL */
+	/* type that replaces this one with pmu_prefix=uncore, or NULL */
 	const struct unc_type *in_tree;
 };
 
-/* Effect of an overflow of a type's counters. */
+/*
+ * Effect of an overflow of a type's counters.  Boxes that signal freeze the package and
+ * have the UBox interrupt CPUs when a counter with .ov_en overflows.
+ */
 struct unc_type_overflow {
-	bool signals;		/* an overflow can freeze the package and interrupt */
+	bool signals;
 	const u64 *status;	/* each box's bits in the global status, by index */
 	u64 status_bits;	/* common bits of all boxes, where @status is NULL */
 };
@@ -220,7 +233,7 @@ struct unc_type {
 	struct unc_type_count count;
 	u8 general;		/* counters that count any event */
 	u8 bits;		/* documented width; the load probes the real width */
-	u16 max_inc;		/* largest increment of undocumented events */
+	u16 max_inc;		/* largest increment of an undocumented event in a cycle */
 	unsigned int quirks;	/* enum unc_quirk */
 	struct unc_type_regs regs;
 	struct unc_type_pci pci;
@@ -245,7 +258,7 @@ struct unc_global_regs {
 	u32 config;		/* number of CBos */
 	u64 freeze, unfreeze;	/* bits that stop, and start, all boxes */
 	u64 wake;		/* bit that wakes a sleeping core for the interrupt */
-	u64 cores;		/* bits that select cores */
+	u64 cores;		/* bits that select the cores to interrupt */
 };
 
 /* The UBox's PCI device, one on each uncore bus, and its registers. */
@@ -268,7 +281,7 @@ struct unc_generation {
 	int (*map_bus)(struct pci_dev *ubox);
 	/* Find the package of an IO bus by its uncore bus, or NULL.  May sleep */
 	struct unc_package *(*map_io_bus)(struct pci_bus *bus);
-	u32 max_khz;		/* fastest uncore clock */
+	u32 max_khz;		/* clock (kHz) that no part reaches, to bound increments */
 	struct unc_global_regs global;
 };
 
