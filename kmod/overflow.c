@@ -4,12 +4,16 @@
  * package again.
  *
  * An overflow in a box that signals freezes all boxes of the package, and the UBox sends
- * a PMI (pmi.c).  No box of the package counts until the overflow is handled.  So the
- * handling makes as few register accesses as possible, and its time is charged to the
- * package's freeze budget.  The package's timer polls boxes that do not signal.
+ * a PMI, an interrupt (nmi.c, pmi.c).  No box of the package counts until the overflow is
+ * handled.  So the handling makes as few register accesses as possible, and its time is
+ * charged to the package's freeze budget (freeze.c).
  *
- * A sample is due by the counter's value, not by a status bit.  So no sample is lost or
- * taken twice, whichever CPU reads the counter first, and however often.
+ * The package's timer polls counters that cause no PMI: those of boxes that do not signal,
+ * and counters that wait to be armed, which means set to overflow (sampling.c).  More
+ * rarely the timer looks for overflows whose PMI was lost: the watch.
+ *
+ * A counter's value decides whether a sample is due, not a status bit.  So no sample is
+ * lost or taken twice, whichever CPU reads the counter first, and however often.
  */
 #include "access.h"
 #include "freeze.h"
@@ -22,10 +26,11 @@
 #include "refresh.h"
 #include "sampling.h"
 
-/* How often the timer polls. */
-#define UNC_POLL_NS	NSEC_PER_MSEC		/* boxes that do not signal */
-#define UNC_WATCH_NS	(20 * NSEC_PER_MSEC)	/* for overflows without a PMI */
+/* Time (ns) between two polls of the timer. */
+#define UNC_POLL_NS	NSEC_PER_MSEC		/* of counters that cause no PMI */
+#define UNC_WATCH_NS	(20 * NSEC_PER_MSEC)	/* for overflows whose PMI was lost */
 
+/* Return the bits of the global status that an overflow of a box sets. */
 static u64 unc_overflow_bits(const struct unc_box *box)
 {
 	return box->type->overflow.status ? box->type->overflow.status[box->index] :
@@ -34,7 +39,10 @@ static u64 unc_overflow_bits(const struct unc_box *box)
 
 /* --- the interrupt --------------------------------------------------------- */
 
-/* Find a frozen box's counters that overflowed, and set them again. */
+/*
+ * Account for the samples of a frozen box, and arm the counters that overflowed.  The
+ * package has been frozen since @since (monotonic ns).
+ */
 static void unc_overflow_handle_box(struct unc_box *box, u64 since)
 {
 	unsigned int i;
@@ -56,9 +64,12 @@ static void unc_overflow_handle_box(struct unc_box *box, u64 since)
 }
 
 /*
- * Handle the overflows of a frozen package, unless another CPU has.  The package stopped
- * at @since, or, if that is not known (0), after the status was last seen clear: its
- * freeze is charged from then on.  Returns whether there were any.
+ * Handle the overflows of a frozen package.  Returns false if there are none: another CPU
+ * may have handled them.
+ *
+ * The freeze is charged from @since on, the time at which the package stopped.  If that
+ * time is not known (0), the freeze is charged from the last time at which the status was
+ * clear.
  */
 static bool unc_overflow_handle(struct unc_package *pkg, u64 since)
 {
@@ -74,7 +85,7 @@ static bool unc_overflow_handle(struct unc_package *pkg, u64 since)
 		return false;
 	}
 	since = max(since, READ_ONCE(ov->clear));
-	/* boxes share bits; only one with samplers has set its own */
+	/* boxes may share a bit: boxes without sampling events have not set it */
 	for_each_set_bit(b, pkg->samplers, unc.boxes_per_package) {
 		if (unc_overflow_bits(pkg->boxes[b]) & status)
 			unc_overflow_handle_box(pkg->boxes[b], since);
@@ -93,13 +104,16 @@ static bool unc_overflow_handle(struct unc_package *pkg, u64 since)
 
 /* --- the timer --------------------------------------------------------------- */
 
-/* Set a counter to overflow, or no more, where its box signals. */
+/* Arm a counter of a box that signals if that is allowed now, or disarm the counter. */
 static void unc_overflow_poll_arm(struct unc_box *box, struct unc_slot *slot)
 {
 	bool armed = slot->sampling.armed;
 
 	if (!unc_sampling_has_pmi(box, slot)) {
-		/* its overflow would freeze the package, and interrupt no CPU */
+		/*
+		 * An overflow would freeze the package, and no PMI would end the freeze.
+		 * So unc_sampling_rearm() sets the counter to 0 and does not arm it.
+		 */
 		if (armed)
 			unc_sampling_rearm(box, slot);
 	} else if ((!armed || unc_sampling_is_due(slot)) &&
@@ -116,7 +130,11 @@ static void unc_overflow_poll_slot(struct unc_box *box, struct unc_slot *slot)
 		unc_overflow_poll_arm(box, slot);
 }
 
-/* Poll a box; returns whether a counter waits to be armed. */
+/*
+ * Poll the sampling counters of a box that cause no PMI; with @watch all of them.  A
+ * counter that unc_box_end() has still to program is skipped.  Returns whether a counter
+ * waits to be armed.
+ */
 static bool unc_overflow_poll_box(struct unc_box *box, bool watch)
 {
 	bool waiting = false;
@@ -145,7 +163,10 @@ static bool unc_overflow_poll_boxes(struct unc_package *pkg, bool watch)
 	bool waiting = false;
 
 	unc_lock_raw(&ov->lock);
-	/* the first box may use up the freeze budget: another one each time */
+	/*
+	 * Begin with another box each time: arming the counters of the first boxes may use
+	 * up the freeze budget, and the last boxes would get no sample.
+	 */
 	b = find_next_bit(pkg->samplers, n, ov->first + 1);
 	ov->first = b < n ? b : find_first_bit(pkg->samplers, n);
 	for (i = 0; i < n; i++) {
@@ -157,7 +178,10 @@ static bool unc_overflow_poll_boxes(struct unc_package *pkg, bool watch)
 	return waiting;
 }
 
-/* End the polling for late overflows of the last sampling event, when it is time. */
+/*
+ * End the watch some time after the last sampling event has gone (@ov->watch.until): an
+ * overflow of that event may show up late.
+ */
 static void unc_overflow_end_watch(struct unc_overflow *ov, u64 now)
 {
 	if (atomic_read(&ov->signalled) ||
@@ -171,9 +195,10 @@ static void unc_overflow_end_watch(struct unc_overflow *ov, u64 now)
 }
 
 /*
- * Handle an overflow without a PMI.  An overflow whose PMI is on its way is left to the
- * PMI: it is handled here only if it is still there at the next poll.  When no event
- * needs a PMI any more, none comes.  Returns whether this is to be done again soon.
+ * Handle an overflow whose PMI was lost.  At the first sight of an overflow its PMI may be
+ * on its way.  So while PMIs are expected, the overflow is left to its PMI, and handled
+ * only if the status has not been clear until the next call.  Returns whether to call
+ * again soon for that.
  */
 static bool unc_overflow_find(struct unc_package *pkg, u64 now)
 {
@@ -191,13 +216,13 @@ static bool unc_overflow_find(struct unc_package *pkg, u64 now)
 }
 
 /**
- * unc_overflow_poll() - do what the package's timer does for sampling
+ * unc_overflow_poll() - poll a package's sampling counters, for the package's timer
  * @pkg: the package
  *
- * Polls boxes that do not signal and counters that wait to be armed; and less often
- * for overflows without a PMI.
+ * Polls boxes that do not signal and counters that wait to be armed.  Less often, looks
+ * for overflows whose PMI was lost.  Delivers the samples that are due.
  *
- * Return: when it is to be called again (monotonic ns), UNC_NEVER for never.
+ * Return: time of the next call (monotonic ns), UNC_NEVER for never.
  * Context: hard interrupt, on a CPU of the package.
  */
 u64 unc_overflow_poll(struct unc_package *pkg)
@@ -222,7 +247,7 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 	waiting = unc_overflow_poll_boxes(pkg, watch);
 	before = atomic64_read(&pkg->stats.overflows) - before;
 	atomic64_add(before, &pkg->stats.by_timer);
-	/* before the delivery: another CPU may defer a sample at any time */
+	/* clear before the delivery: another CPU may defer a sample at any time */
 	deferred = xchg(&ov->deferred, false);
 	if (before || deferred) {
 		unc_sampling_deliver(pkg, unc_pmi_regs(&here));
@@ -230,7 +255,7 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 	}
 	unc_pmi_in_handler(false);
 
-	/* this too takes at most half of the time */
+	/* wait as long as this poll took: polling takes at most half of the time */
 	before = ktime_get_mono_fast_ns();
 	waiting &= atomic_read(&ov->signalled) != 0;
 	if (atomic_read(&ov->polled) || waiting)
@@ -241,9 +266,10 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 }
 
 /**
- * unc_overflow_work() - do what a PMI leads to, on each CPU with sampling events
+ * unc_overflow_work() - handle overflows after a PMI, and deliver samples
  *
- * The first CPU to come handles the hardware, every CPU its own events.
+ * Runs on each CPU with sampling events.  The first CPU handles the counters and unfreezes
+ * the package.  Each CPU delivers the samples of its events.
  *
  * Context: hard interrupt.
  */
@@ -259,7 +285,10 @@ void unc_overflow_work(void)
 	if (unc_nmi_take_hit(&hit)) {
 		if (!unc_overflow_handle(pkg, hit.stamp - pkg->overflow.latency))
 			atomic64_inc(&pkg->stats.late);
-		/* the NMI may have hit the scheduler, and another task runs now */
+		/*
+		 * Use the registers that the NMI saved, unless the scheduler has switched
+		 * to another task since the NMI.
+		 */
 		if (!hit.own && hit.task == current)
 			regs = &hit.regs;
 	}

@@ -3,10 +3,16 @@
  * Events that sample: when the next sample of a slot is due, and how samples get to
  * perf.
  *
- * Equal sampling events of a package share a slot.  It numbers its samples; each event
- * remembers which one it has delivered last, and each CPU delivers those of its
- * events (unc_sampling_deliver()).  So one counter gives samples on every CPU that has
- * an equal event.  overflow.c finds the counters that overflowed, pmi.c is the interrupt.
+ * Equal sampling events of a package share a slot, and so a counter.  A sample of the slot
+ * is due when the slot's total has grown by the sample period.  The slot numbers its
+ * samples, and each event remembers the number of the last sample that it took.  Each CPU
+ * delivers the samples of its events (unc_sampling_deliver()).  So one counter gives
+ * samples on every CPU that has an equal event.
+ *
+ * To arm a counter is to set it so that it overflows when the next sample is due.  Only
+ * boxes that signal (unc_box_signals()) have armed counters: their overflow freezes the
+ * package and interrupts a CPU.  The package's timer polls all other counters.  overflow.c
+ * handles the interrupt and polls.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -29,29 +35,30 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-/* Frequency mode: how long (ns) a rate is measured. */
+/* Frequency mode: shortest time (ns) over which the rate of a slot is measured. */
 #define UNC_PACE_NS	(20 * NSEC_PER_MSEC)
-/* A period that is wrong by more than this factor is corrected at once. */
+/* Frequency mode: a period that is wrong by this factor is corrected at once. */
 #define UNC_FAR_OFF	4
-/* A slot with so many samples that no event has taken is not armed. */
+/* Samples that no event has taken, after which the slot's counter is not armed again. */
 #define UNC_MAX_AHEAD	4
 
 /*
  * perf's functions for drivers of core PMUs, which no kernel exports to modules
- * yet.  Without the first two events cannot be sampled.
+ * yet.  Without the first two, events cannot be sampled.
  */
-static unc_overflow_fn unc_perf_overflow;
-static unc_tick_fn unc_perf_tick;
-static unc_took_fn unc_perf_took;
+static unc_overflow_fn unc_perf_overflow;	/* perf_event_overflow() */
+static unc_tick_fn unc_perf_tick;		/* perf_event_task_tick() */
+static unc_took_fn unc_perf_took;		/* perf_sample_event_took() */
 
-/* When perf's tick was last done for it on an idle CPU. */
+/* Time (monotonic ns) of the CPU's last call of unc_perf_tick() by the driver. */
 static DEFINE_PER_CPU(u64, unc_ticked);
 
-/* Sampling events that are active on a CPU, which alone uses the list. */
+/* Active sampling events of a CPU.  Only this CPU uses the list, with interrupts off. */
 static DEFINE_PER_CPU(struct list_head, unc_sampling_events);
 
 /* --- one slot ------------------------------------------------------------ */
 
+/* Set a slot's counter.  The slot's next growth is counted from @value on. */
 static void unc_sampling_set(struct unc_box *box, struct unc_slot *slot,
 			     u64 value)
 {
@@ -61,9 +68,12 @@ static void unc_sampling_set(struct unc_box *box, struct unc_slot *slot,
 }
 
 /**
- * unc_sampling_has_pmi() - check whether a CPU is interrupted for a slot's overflow
+ * unc_sampling_has_pmi() - check whether an overflow of a slot interrupts a CPU
  * @box: the slot's box, which is locked
- * @slot: the slot; one with migrating events needs the PMI again
+ * @slot: the slot
+ *
+ * While no event of the package samples in a box that signals, the PMI goes to no CPU.
+ * Events that migrate are removed for a moment only, and sample again on the new perf CPU.
  */
 bool unc_sampling_has_pmi(const struct unc_box *box, const struct unc_slot *slot)
 {
@@ -71,10 +81,11 @@ bool unc_sampling_has_pmi(const struct unc_box *box, const struct unc_slot *slot
 }
 
 /**
- * unc_sampling_is_due() - check whether a counter is to be set to overflow again
+ * unc_sampling_is_due() - check whether a counter must be armed again
  * @slot: a slot that is armed and up to date
  *
- * The counter has overflowed, or in frequency mode it would overflow too late.
+ * Return: true if the counter has overflowed.  Also true if the counter overflows later
+ * than the next sample: in frequency mode the period may have become shorter.
  */
 bool unc_sampling_is_due(const struct unc_slot *slot)
 {
@@ -84,13 +95,16 @@ bool unc_sampling_is_due(const struct unc_slot *slot)
 }
 
 /**
- * unc_sampling_may_arm() - check whether a slot's counter may be set to overflow
+ * unc_sampling_may_arm() - check whether a slot's counter may be armed
  * @box: the slot's box, which is locked
  * @slot: the slot
  *
- * An overflow needs freeze budget, a CPU that is interrupted, and an event that takes
- * the sample.  No event takes any while perf throttles all events of the slot: the
- * overflows would continue, and on a slow CPU nothing else could run.
+ * An overflow freezes the package, so arming needs freeze budget (freeze.c), and a CPU
+ * that gets the PMI and ends the freeze.
+ *
+ * Arming also needs an event that takes the samples.  While perf throttles all events of
+ * the slot, no event takes samples.  Overflows of an armed counter would continue, and on
+ * a slow CPU their interrupts would leave no time for the tick that ends the throttling.
  */
 bool unc_sampling_may_arm(const struct unc_box *box, const struct unc_slot *slot)
 {
@@ -104,9 +118,10 @@ bool unc_sampling_may_arm(const struct unc_box *box, const struct unc_slot *slot
  * @box: the box, which is locked
  * @slot: a slot that is up to date, and whose counter does not count
  *
- * A counter that may not overflow starts at 0, its counts are exact, and the timer
- * polls and arms it later.  A period that is longer than the counter takes several
- * overflows.
+ * A counter that may not be armed starts at 0.  It counts exactly, and the timer polls it
+ * until it may be armed.
+ *
+ * A sample period that exceeds the range of the counter takes several overflows.
  */
 void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
 {
@@ -120,7 +135,7 @@ void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
 		unc_timer_want(box->pkg, ktime_get_mono_fast_ns() + NSEC_PER_MSEC);
 		return;
 	}
-	/* a sample that is due already, but not accounted, comes at once */
+	/* if a sample is due that unc_sampling_account() has not seen, overflow at once */
 	left = clamp_t(s64, s->next - slot->total, 1, mask);
 	s->armed = true;
 	s->set = slot->total + left;
@@ -128,9 +143,13 @@ void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
 }
 
 /**
- * unc_sampling_rearm() - read a counter that counts, and arm it, if it may be armed
+ * unc_sampling_rearm() - read a running counter, and arm it if it may be armed
  * @box: the box, which is locked
  * @slot: the counter's slot
+ *
+ * Counts between the read and the write of the counter would be lost.  So the box is
+ * frozen meanwhile, even without freeze budget, or the counter is stopped if the box
+ * cannot be frozen.
  */
 void unc_sampling_rearm(struct unc_box *box, struct unc_slot *slot)
 {
@@ -146,10 +165,12 @@ void unc_sampling_rearm(struct unc_box *box, struct unc_slot *slot)
 }
 
 /*
- * Adapt the period of a slot in frequency mode.  perf adapts a period from the
- * scheduler's tick, by the count since the last tick. That suits a core's events, which
- * stop when the core idles and has no tick.  The uncore works on, so the driver
- * measures the rate over time.  The slot is up to date.
+ * Adapt the period of a slot in frequency mode.  The slot is up to date.
+ *
+ * perf itself would adapt the period in the scheduler's tick, by the counts since the
+ * last tick.  An idle CPU has no tick, but the uncore counts on.  perf would take the
+ * counts of the whole idle time for those of one tick.  So the driver divides the counts
+ * by the time that has passed.
  */
 static void unc_sampling_pace(struct unc_slot *slot)
 {
@@ -167,22 +188,25 @@ static void unc_sampling_pace(struct unc_slot *slot)
 		return;
 	want = unc_mul_div(count, NSEC_PER_SEC, passed);
 	want = clamp_t(u64, div64_u64(want, s->freq), 1, S64_MAX);
+	/* go halfway to a period that is near, at once to a period that is far off */
 	if (want < UNC_FAR_OFF * s->period && s->period < UNC_FAR_OFF * want)
 		want = (want + s->period) / 2;
 	s->period = want;
-	/* sooner than planned */
+	/* the next sample was planned with a much longer period: move it to a new period */
 	if ((s64)(s->next - slot->total) > (s64)(2 * want))
 		s->next = slot->total + want;
 }
 
 /**
- * unc_sampling_account() - account for what a slot has counted since its last sample
+ * unc_sampling_account() - note a new sample of a slot if the sample period has ended
  * @box: the box, which is locked
  * @slot: a slot that is up to date
- * @frozen_ns: how long the overflow has kept the package frozen, for the trace
+ * @frozen_ns: how long the overflow has kept the package frozen, for the tracepoint
  *
- * All that is due is one sample.  Its period is a multiple of the period asked for, as
- * several periods may have ended since the last look, at polled boxes above all.
+ * Several periods may have ended since the last call, above all in boxes that are polled.
+ * They become one sample.  With a fixed period that sample's period is a multiple of the
+ * requested period, and the remaining counts belong to the next sample.  In frequency mode
+ * the sample's period is all counts since the last sample.
  *
  * Return: whether a sample is due.
  */
@@ -210,10 +234,11 @@ bool unc_sampling_account(struct unc_box *box, struct unc_slot *slot,
 }
 
 /**
- * unc_sampling_start() - start the samples of a slot with its first event
+ * unc_sampling_start() - begin the first sample period of a slot
  * @box: the box, which is locked
  * @slot: a slot that is up to date
- * @carry: counts that the next sample has beside those of the slot from now on
+ * @carry: counts of the slot's event since its last sample, before perf removed the event
+ *	and added it again; the first sample includes these counts
  */
 void unc_sampling_start(struct unc_box *box, struct unc_slot *slot, u64 carry)
 {
@@ -227,7 +252,10 @@ void unc_sampling_start(struct unc_box *box, struct unc_slot *slot, u64 carry)
 	s->paced_total = slot->total;
 	if (unc_box_signals(box)) {
 		slot->arm = unc_sampling_arm;
-		/* counters that do not sample may have left overflow bits */
+		/*
+		 * Counters that do not sample may have set overflow bits.  While its bit is
+		 * set, an overflow of a counter is not signalled (§2.2.1.1).
+		 */
 		if (box->use.samplers == 1)
 			unc_access_clear_status(box);
 	}
@@ -236,7 +264,11 @@ void unc_sampling_start(struct unc_box *box, struct unc_slot *slot, u64 carry)
 
 /* --- delivery ------------------------------------------------------------ */
 
-/* On the event's CPU, interrupts off, no lock of the driver held. */
+/*
+ * Deliver a sample to perf.  @weight is the sample's period: the counts for which the
+ * sample stands.
+ * Context: on the event's CPU, interrupts off, no lock of the driver held.
+ */
 static void unc_sampling_output(struct unc_event *ue, u64 weight,
 				struct pt_regs *regs)
 {
@@ -246,18 +278,21 @@ static void unc_sampling_output(struct unc_event *ue, u64 weight,
 
 	event->hw.last_period = weight;
 	perf_sample_data_init(&data, 0, weight);
-	/* throttled: perf starts the event again in a later tick */
+	/* perf throttles the event, and starts it again in a later tick */
 	if (unc_perf_overflow(event, &data, regs))
 		ue->throttled = true;
-	/* perf lowers its limit when samples take too long */
+	/* perf lowers its limit of samples a second when samples take too long */
 	if (unc_perf_took)
 		unc_perf_took(local_clock() - before);
 }
 
 /**
- * unc_sampling_flush() - deliver the sample that was due for an event that is taken off
+ * unc_sampling_flush() - deliver the last sample of an event that perf removes
  * @ue: the event
- * @weight: the sample's period; 0: none was due
+ * @weight: the sample's period, from unc_sampling_take(); 0: no sample is due
+ *
+ * No code was interrupted, so the sample has the address of the code that called the
+ * driver.
  *
  * Context: on the event's CPU, interrupts off, no lock of the driver held.
  */
@@ -272,8 +307,9 @@ void unc_sampling_flush(struct unc_event *ue, u64 weight)
 }
 
 /*
- * perf counts an event's samples by the scheduler's tick, and lets a throttled one go
- * on in the next.  An idle CPU has no tick: then it is done from here, as often.
+ * Do perf's part of the scheduler's tick on an idle CPU, which has no tick.  In the tick
+ * perf ends the throttling of events, and begins to count their samples anew.  This
+ * function calls perf at most as often as the tick does.
  */
 static void unc_sampling_tick(void)
 {
@@ -286,7 +322,10 @@ static void unc_sampling_tick(void)
 	unc_perf_tick();
 }
 
-/* Deliver the sample of a throttled event later.  The event's box is locked. */
+/*
+ * If a sample is due for an event that perf throttles, have the timer deliver it after the
+ * throttling.  The event's box is locked.
+ */
 static void unc_sampling_defer(const struct unc_event *ue, const struct unc_slot *slot)
 {
 	struct unc_package *pkg = ue->box->pkg;
@@ -297,6 +336,7 @@ static void unc_sampling_defer(const struct unc_event *ue, const struct unc_slot
 	unc_timer_want(pkg, ktime_get_mono_fast_ns() + NSEC_PER_MSEC);
 }
 
+/* Deliver the sample of an event if it is due.  Takes and drops the box's lock. */
 static void unc_sampling_deliver_event(struct unc_event *ue,
 				       struct pt_regs *regs)
 {
@@ -355,9 +395,12 @@ void unc_sampling_deliver(struct unc_package *pkg, struct pt_regs *regs)
 int unc_sampling_check(const struct perf_event *event, const struct unc_slot *slot)
 {
 	/*
-	 * Only a core knows these.  And the size of the instruction's page: perf
-	 * walks page tables for it as a user's, and since Linux 6.5 that walk never
-	 * ends, in the interrupt, at an entry that only the kernel's tables have.
+	 * Sample fields that are refused.  Only a core knows the address, the source and
+	 * the latency of an access, and its transaction.
+	 *
+	 * For the size of the instruction's page perf walks page tables as for a user
+	 * address.  Since Linux 6.5 that walk does not end at an entry that only the
+	 * kernel's tables have, and the CPU hangs in the interrupt.
 	 */
 	const u64 impossible = PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC |
 			       PERF_SAMPLE_WEIGHT_TYPE |
@@ -389,18 +432,19 @@ void unc_sampling_describe(const struct perf_event *event, bool freq,
 	slot->sampling.freq = freq ? event->attr.sample_freq : 0;
 	if (!freq)
 		slot->sampling.period = max_t(u64, event->attr.sample_period, 1);
-	else /* begin with that of an event that counts every cycle */
+	else /* as if the event counted in every second cycle of the fastest clock */
 		slot->sampling.period = max_t(u64, div64_u64(hz, 2 *
 						event->attr.sample_freq), 1);
 }
 
 /**
- * unc_sampling_take() - take an event's sample that is due
+ * unc_sampling_take() - take the sample that is due for an event
  * @ue: the event, which joined @slot
- * @slot: its slot, which is locked
+ * @slot: the event's slot; the box is locked
  *
- * Return: the sample's period: what the slot's samples have accounted for since the
- * event's last sample; 0 when none is due.
+ * Samples of the slot that the event has missed are included in this sample.
+ *
+ * Return: the sample's period, in counts; 0 when no sample is due.
  */
 u64 unc_sampling_take(struct unc_event *ue, struct unc_slot *slot)
 {
@@ -452,7 +496,7 @@ void unc_sampling_del(struct unc_event *ue)
 	if (!unc_box_signals(ue->box))
 		atomic_dec(&pkg->overflow.polled);
 	else if (unc_global_sampler_end(&pkg->overflow))
-		/* no CPU is interrupted for counters that are still armed */
+		/* counters may still be armed, but no PMI comes: the timer handles them */
 		unc_timer_want(pkg, ktime_get_mono_fast_ns());
 }
 

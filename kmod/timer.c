@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The timer of a package reads running counters before they can wrap twice, and polls
- * for samples that no interrupt announces.  The timer fires on the perf CPU.  It runs
- * while a box counts, or while a late overflow is possible.
+ * The timer of a package.  It reads running counters before they can wrap twice, and calls
+ * unc_overflow_poll() for samples that no interrupt announces.  The timer fires on the
+ * perf CPU, the CPU that programs the package's counters.  The timer runs while a box
+ * counts, and some seconds longer if events have sampled.
  *
- * Callers set a deadline.  Deadlines only move earlier, until the timer has met them.
- * An irq_work starts the timer: starting a timer takes locks under which a BPF program
- * may read an event, so no lock of a box may be held there (lock.c).
+ * Callers set a deadline, the time at which the timer has to fire at the latest.  A later
+ * deadline does not replace an earlier one until the timer has fired.
+ *
+ * An irq_work starts the timer, because no lock of a box may be held then: starting a
+ * timer takes locks of the kernel under which a BPF program may read an event, and that
+ * read takes a box's lock (lock.c).
  */
 #include <linux/delay.h>
 
@@ -20,19 +24,20 @@
 #include "timer.h"
 
 /*
- * The narrowest counters, of 32 bits, wrap in 0.86 s at the fastest clock; a counter of
- * 44 bits that grows by 128 a cycle in 27 s.  The wide ones are read more often, as that
- * is when registers are verified.
+ * Time (ns) between two reads of narrow counters, which have at most 32 bits, and of all
+ * others.  At the fastest clock a counter of 32 bits wraps in 0.86 s, and a counter of 44
+ * bits that grows by 128 a cycle wraps in 27 s.  Wide counters are read more often than
+ * that, because the driver verifies the registers of a box at the same time.
  */
 #define UNC_TIMER_NARROW	(400 * NSEC_PER_MSEC)
 #define UNC_TIMER_WIDE		(2 * NSEC_PER_SEC)
-/* How long (ns) one interrupt verifies boxes, and when the next one goes on. */
+/* Time (ns) for which one interrupt verifies boxes, and until the next one goes on. */
 #define UNC_TIMER_SLICE		(50 * NSEC_PER_USEC)
 #define UNC_TIMER_GO_ON		NSEC_PER_MSEC
-/* The perf CPU could not be kicked: try again. */
+/* Time (ns) until the timer is moved again to a perf CPU that did not accept the IPI. */
 #define UNC_TIMER_RETRY		(10 * NSEC_PER_MSEC)
 
-/* Move a deadline earlier.  Returns whether that was necessary. */
+/* Move a deadline earlier.  Returns false if the deadline was no later than @at. */
 static bool unc_nearer(atomic64_t *deadline, s64 at)
 {
 	s64 old = atomic64_read(deadline);
@@ -46,7 +51,10 @@ static bool unc_nearer(atomic64_t *deadline, s64 at)
 
 /* --- deadlines ---------------------------------------------------------------- */
 
-/* @pkg->timer.lock is held, interrupts are off, on a CPU of the package. */
+/*
+ * Start the timer on this CPU, unless it fires earlier.  @at is monotonic ns.
+ * @pkg->timer.lock is held, interrupts are off, on a CPU of the package.
+ */
 static void unc_timer_start(struct unc_package *pkg, s64 at)
 {
 	s64 now = ktime_get_mono_fast_ns();
@@ -58,7 +66,7 @@ static void unc_timer_start(struct unc_package *pkg, s64 at)
 		      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-/* Hard interrupt context, on the CPU that set the deadline. */
+/* Start the timer for a deadline.  Hard interrupt, on the CPU that set the deadline. */
 static void unc_timer_wanted(struct irq_work *work)
 {
 	struct unc_package *pkg = container_of(work, struct unc_package,
@@ -86,7 +94,7 @@ void unc_timer_want(struct unc_package *pkg, u64 at)
 }
 
 /**
- * unc_timer_refresh_by() - have a counter that starts read before it can wrap twice
+ * unc_timer_refresh_by() - have the timer read a counter that is about to start
  * @pkg: the package
  * @narrow: the counter has at most 32 bits
  *
@@ -106,7 +114,7 @@ void unc_timer_refresh_by(struct unc_package *pkg, bool narrow)
 
 /* --- work ---------------------------------------------------------------- */
 
-/* Read a box's narrow counters; returns whether it has any. */
+/* Read a box's narrow counters.  Returns whether a narrow counter is in use. */
 static bool unc_timer_refresh_narrow(struct unc_box *box)
 {
 	bool narrow = false;
@@ -128,7 +136,7 @@ static bool unc_timer_refresh_all_narrow(struct unc_package *pkg)
 	unsigned int b;
 
 	for_each_box(pkg, b, box) {
-		/* racy, but a box that starts now need not be read now */
+		/* not locked: a box that starts at this moment sets a deadline itself */
 		if (!READ_ONCE(box->use.active))
 			continue;
 		unc_lock_raw(&box->lock);
@@ -139,9 +147,10 @@ static bool unc_timer_refresh_all_narrow(struct unc_package *pkg)
 }
 
 /*
- * Read and verify the boxes that count, some of them in each interrupt: the register
- * accesses of all boxes of a big machine take hundreds of microseconds.  Returns whether
- * all are done.
+ * Read the counters and verify the registers of boxes that count, then undo what other
+ * programs may have done to the package.  The register accesses of all boxes of a big
+ * machine take hundreds of microseconds.  So one call stops after UNC_TIMER_SLICE, and the
+ * next call continues at timer.next_box.  Returns true after the last box.
  */
 static bool unc_timer_verify(struct unc_package *pkg)
 {
@@ -167,8 +176,9 @@ static bool unc_timer_verify(struct unc_package *pkg)
 }
 
 /*
- * Check whether one of the two deadlines is reached, and something counts.  The deadline
- * is cleared before the counters are read: a counter that starts now sets it again.
+ * Check whether a deadline for reading counters is reached, and clear it.  Returns false
+ * also if no box counts.  The deadline is cleared before the counters are read: a counter
+ * that starts meanwhile sets the deadline again.
  */
 static bool unc_timer_reached(struct unc_package *pkg, atomic64_t *deadline, s64 now)
 {
@@ -178,7 +188,7 @@ static bool unc_timer_reached(struct unc_package *pkg, atomic64_t *deadline, s64
 	return atomic_read(&pkg->active);
 }
 
-/* Do what is due; returns when to fire again. */
+/* Poll, and read counters whose deadline is reached.  Returns the time to fire again. */
 static s64 unc_timer_work(struct unc_package *pkg)
 {
 	s64 next = pkg->timer.poll(pkg);
@@ -195,8 +205,10 @@ static s64 unc_timer_work(struct unc_package *pkg)
 }
 
 /*
- * Hard interrupt context.  A follower's CPU may have started it, and when a CPU goes
- * offline the kernel moves its timers to any other: it is moved back to the perf CPU.
+ * Handle the timer on the perf CPU.  On another CPU, kick the perf CPU, which starts the
+ * timer again there: a follower's CPU may have started the timer, and the kernel moves the
+ * timers of a CPU that goes offline to any other CPU.
+ * Context: hard interrupt.
  */
 static enum hrtimer_restart unc_timer_fire(struct hrtimer *timer)
 {
@@ -206,7 +218,7 @@ static enum hrtimer_restart unc_timer_fire(struct hrtimer *timer)
 	s64 next = UNC_NEVER;
 
 	raw_spin_lock(&pkg->timer.lock);
-	/* another CPU may have started it again, to fire sooner */
+	/* if another CPU has started the timer again, keep the time of that start */
 	if (!hrtimer_is_queued(timer))
 		WRITE_ONCE(pkg->timer.expires, UNC_NEVER);
 	raw_spin_unlock(&pkg->timer.lock);
@@ -227,8 +239,8 @@ static enum hrtimer_restart unc_timer_fire(struct hrtimer *timer)
  * unc_timer_online() - fire the timer at once on this CPU
  * @data: the package
  *
- * For a CPU that comes online, as all CPUs of the package may have been offline; and for
- * the perf CPU, when the kernel has moved the timer to another CPU.
+ * Called on a CPU that comes online, because the timer stops while all CPUs of the package
+ * are offline.  Called also on the perf CPU when the timer has fired on another CPU.
  *
  * Context: on a CPU of the package, interrupts off.
  */
@@ -273,6 +285,7 @@ void unc_timer_exit(struct unc_package *pkg)
 {
 	irq_work_sync(&pkg->timer.work);
 	hrtimer_cancel(&pkg->timer.timer);
+	/* the timer may have kicked the perf CPU, which starts the timer once more */
 	unc_csd_wait(&pkg->timer.kick);
 	synchronize_rcu();
 	hrtimer_cancel(&pkg->timer.timer);
