@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Programming a box.  All functions are called with the box's lock held
- * and interrupts off, on a CPU of its package.
+ * and interrupts off, on a CPU of the box's package.
  *
- * Changes are collected between unc_box_begin() and unc_box_end() and reach the
- * hardware together, while the box is frozen, so that the events of a group start
- * and stop in the same cycle.  A box that counts nothing stays frozen, with its
- * control registers reset.
+ * A change of a box lies between unc_box_begin() and unc_box_end().  unc_box_begin()
+ * freezes the box: its counters stop.  Counters that get another slot are marked dirty.
+ * unc_box_end() programs the dirty counters and unfreezes the box.  So the events of a
+ * group start and stop in the same cycle.
  *
- * Other programs write these registers, too.  So what the driver last wrote is
- * trusted only while the box counts: a box that starts is reset and all of its
- * registers are written.
+ * A box without events is parked: it stays frozen, with its control registers reset.
+ *
+ * Other programs write these registers, too.  While a box counts, the driver relies on the
+ * values that it wrote last, and refresh.c verifies them.  A parked box that starts is
+ * reset, and all of its registers are written.
  */
 #include "access.h"
 #include "box.h"
@@ -19,6 +21,7 @@
 #include "package.h"
 #include "refresh.h"
 
+/* Check that no general or fixed counter has a slot.  Others are never programmed. */
 static bool unc_box_is_unused(const struct unc_box *box)
 {
 	unsigned int ctr;
@@ -33,13 +36,15 @@ static bool unc_box_is_unused(const struct unc_box *box)
 /**
  * unc_box_signals() - check whether overflows of a box interrupt a CPU
  * @box: the box
+ *
+ * Otherwise the package's timer polls the box's sampling counters.
  */
 bool unc_box_signals(const struct unc_box *box)
 {
 	return box->type->overflow.signals && box->pkg->overflow.has_pmi;
 }
 
-/* Check for leftover register state: a counter that is enabled. */
+/* Check whether firmware or another program has left a counter of the box enabled. */
 static bool unc_box_is_dirty(struct unc_box *box)
 {
 	const struct unc_layout *layout = box->type->layout;
@@ -63,7 +68,10 @@ static void unc_box_clear_filters(struct unc_box *box)
 		unc_access_write_filter(box, i, 0);
 }
 
-/* Check whether the box control can clear controls and counters, except the fixed ones. */
+/*
+ * Check whether one write of box control can clear the controls and counts of all general
+ * counters.
+ */
 static bool unc_box_resets(const struct unc_box *box)
 {
 	return box->type->regs.box_ctl && !(box->type->quirks & UNC_QUIRK_NO_RESET);
@@ -76,7 +84,7 @@ static void unc_box_write_reset(struct unc_box *box)
 	unc_access_write_box_ctl(box, layout->frz | layout->rst);
 }
 
-/* Freeze a box and clear all of its registers. */
+/* Freeze a box, if it can be frozen alone, and clear all of its registers. */
 static void unc_box_clear(struct unc_box *box)
 {
 	const struct unc_type *type = box->type;
@@ -108,11 +116,11 @@ static void unc_box_clear(struct unc_box *box)
  * unc_box_start() - bring a box from an unknown state to the driver's idle state
  * @box: the box, in a frozen package
  *
- * Freezes the box, clears its registers, and probes them, in this order: the probe of
- * a counter that runs with .ov_en would freeze the package.  A box that does not answer
- * is dead.
+ * Freezes the box, clears its registers, and probes the width of its counters, in this
+ * order.  The probe sets a counter to all ones: a counter that still ran with .ov_en would
+ * overflow and freeze the package.  A box that does not answer is dead.
  *
- * Return: whether a counter was enabled.
+ * Return: whether firmware or another program had left a counter enabled.
  */
 bool unc_box_start(struct unc_box *box)
 {
@@ -126,6 +134,7 @@ bool unc_box_start(struct unc_box *box)
 	}
 	if (box->dead)
 		return dirty;
+	/* the probe has left counter 0 at all ones */
 	if (unc_box_resets(box))
 		unc_box_write_reset(box);
 	else
@@ -145,6 +154,7 @@ void unc_box_retire(struct unc_box *box)
 	unc_refresh_box(box);
 	if (!box->dead) {
 		unc_box_clear(box);
+		/* the box counts nothing: do not charge a freeze */
 		box->hw.since = 0;
 		unc_freeze_put(box);
 	}
@@ -185,8 +195,10 @@ bool unc_box_has_filters(const struct unc_box *box, const struct unc_slot *slot)
 }
 
 /**
- * unc_box_reprogram() - write the registers of a box that has lost them
- * @box: the box, whose slots have the counts from before the loss
+ * unc_box_reprogram() - write all registers of a box after a loss of power
+ * @box: the box; unc_power_suspend() has read its counters
+ *
+ * The slots keep their totals and count on from them.
  */
 void unc_box_reprogram(struct unc_box *box)
 {
@@ -203,12 +215,15 @@ void unc_box_reprogram(struct unc_box *box)
 		c->dirty = true;
 		c->known = unc_access_is_programmed(ctr);
 	}
-	/* inside of a change, the end of that change programs the box */
+	/* program the box now, or if a change is in progress, at the end of that change */
 	box->hw.changes++;
 	unc_box_end(box);
 }
 
-/* Write the filter registers for the slots in use. */
+/*
+ * Write the filter registers for the slots in use.  These slots agree on the fields that
+ * they share (slot.c), so the fields of all slots can be combined.
+ */
 static void unc_box_set_filters(struct unc_box *box)
 {
 	const struct unc_filter_reg *reg = box->type->filter.regs;
@@ -231,7 +246,7 @@ static void unc_box_set_filters(struct unc_box *box)
 
 		if (reg->when && (state[0] & reg->when) != reg->is)
 			value = 0;
-		/* fields that no slot uses may stay as they are */
+		/* fields that no slot uses keep their value, which may save the write */
 		value |= box->filter[i] & ~mask;
 		if (value == box->filter[i] &&
 		    (!mask || (box->hw.filters_known & BIT(i))))
@@ -241,6 +256,7 @@ static void unc_box_set_filters(struct unc_box *box)
 	}
 }
 
+/* Return the control of a counter that counts for a slot. */
 static u64 unc_box_slot_ctl(const struct unc_box *box, const struct unc_slot *slot)
 {
 	const struct unc_type *type = box->type;
@@ -255,9 +271,10 @@ static u64 unc_box_slot_ctl(const struct unc_box *box, const struct unc_slot *sl
 }
 
 /*
- * Write the control of a counter that keeps its slot, or stops.  Where the write sets
- * the count to 0, the counter is read first.  Counts between this read and the write are
- * lost: the write stops a counter that runs.
+ * Write the control of a counter, to start or to stop it for the same slot.
+ *
+ * Where one register holds control and count, the write sets the count to 0.  So the
+ * counter is read first.  Counts between this read and the write are lost.
  */
 static void unc_box_set_ctl(struct unc_box *box, unsigned int ctr, u64 ctl)
 {
@@ -276,9 +293,9 @@ static void unc_box_set_ctl(struct unc_box *box, unsigned int ctr, u64 ctl)
  * unc_box_run() - start or stop a counter that is programmed
  * @box: the box
  * @slot: the counter's slot
- * @run: start the counter
+ * @run: true: start; false: stop
  *
- * Leaves a counter alone that unc_box_end() is still to program.
+ * Does nothing to a dirty counter: unc_box_end() programs and starts that counter.
  */
 void unc_box_run(struct unc_box *box, struct unc_slot *slot, bool run)
 {
@@ -286,6 +303,10 @@ void unc_box_run(struct unc_box *box, struct unc_slot *slot, bool run)
 		unc_box_set_ctl(box, slot->ctr, run ? unc_box_slot_ctl(box, slot) : 0);
 }
 
+/*
+ * Program a dirty counter: stop it if it has no slot, else set its count and write its
+ * control.
+ */
 static void unc_box_program(struct unc_box *box, unsigned int ctr)
 {
 	struct unc_counter *c = &box->ctr[ctr];
@@ -299,7 +320,7 @@ static void unc_box_program(struct unc_box *box, unsigned int ctr)
 	}
 	slot = &box->slot[c->slot];
 	if (box->type->layout->count) {
-		/* one write stops the counter, clears it, and selects another event */
+		/* control and count share a register: a write of the control sets count 0 */
 		c->raw = 0;
 		c->known = true;
 	} else if (!box->hw.frozen && c->ctl) {
@@ -317,7 +338,7 @@ static void unc_box_program(struct unc_box *box, unsigned int ctr)
 	c->known = false;
 }
 
-/* Stop the counters of a box that counts nothing, and reset its control registers. */
+/* Freeze a box without events, and reset its control registers. */
 static void unc_box_park(struct unc_box *box)
 {
 	const struct unc_type *type = box->type;
@@ -325,7 +346,10 @@ static void unc_box_park(struct unc_box *box)
 	unsigned int ctr;
 
 	box->hw.idle = true;
-	/* at the end of a change: perf may remove all events and add them again in one change */
+	/*
+	 * Not earlier than here, at the end of a change: within one change perf may remove
+	 * all events and add them again, and the package is not idle then.
+	 */
 	if (!atomic_read(&box->pkg->active))
 		box->pkg->idle = true;
 	for_each_programmed(type, ctr) {
@@ -340,11 +364,11 @@ static void unc_box_park(struct unc_box *box)
 			reset = true;
 	}
 	if (!type->regs.box_ctl) {
-		/* other boxes may count on */
+		/* the box cannot be frozen alone: do not keep the whole package frozen */
 		unc_freeze_put(box);
 		return;
 	}
-	/* no event loses counts by the freeze from here on */
+	/* no event loses counts by the freeze from here on, so it is not charged */
 	box->hw.since = 0;
 	if (box->hw.frozen && !reset)
 		return;
@@ -358,7 +382,10 @@ static void unc_box_park(struct unc_box *box)
 	box->hw.frozen = true;
 }
 
-/* Start a box that was idle: other programs may have written any of its registers. */
+/*
+ * Prepare a parked box for its first events.  Other programs may have written any of its
+ * registers, so the box is reset, and no register is assumed to hold the driver's value.
+ */
 static void unc_box_wake(struct unc_box *box)
 {
 	const struct unc_type *type = box->type;
@@ -383,6 +410,7 @@ static void unc_box_wake(struct unc_box *box)
 	}
 	if (!pkg->idle)
 		return;
+	/* another program may have frozen the package while no box counted */
 	pkg->idle = false;
 	if (unc.gen->global.ctl && !(type->quirks & UNC_QUIRK_FREEZE_ALL))
 		unc_global_unfreeze(&pkg->overflow);
@@ -393,11 +421,11 @@ static void unc_box_wake(struct unc_box *box)
 /**
  * unc_box_begin() - begin to change or read several counters of a box
  * @box: the box
- * @force: freeze the box without budget as well
+ * @force: freeze the box even if the package has no freeze budget (freeze.c)
  *
  * Freezes the box, if the hardware and the freeze budget allow that.  Counters of a box
- * that is not frozen are changed or read one after the other.  Calls nest; each needs
- * its unc_box_end().
+ * that is not frozen are changed or read one after the other.  Calls nest: the outermost
+ * unc_box_end() ends the change.
  */
 void unc_box_begin(struct unc_box *box, bool force)
 {
@@ -433,7 +461,7 @@ void unc_box_end(struct unc_box *box)
 	for_each_programmed(box->type, ctr) {
 		if (box->ctr[ctr].dirty)
 			unc_box_program(box, ctr);
-		/* from here on other programs may write the counter */
+		/* other programs may write a counter without a slot: forget its value */
 		if (box->ctr[ctr].slot < 0)
 			box->ctr[ctr].known = false;
 	}
@@ -445,6 +473,8 @@ void unc_box_end(struct unc_box *box)
  * @box: the box, between unc_box_begin() and unc_box_end()
  * @slot: the slot, which is up to date if it loses its counter
  * @ctr: the counter; -1: the slot loses its counter
+ *
+ * Marks the counter dirty; unc_box_end() writes its registers.
  */
 void unc_box_assign(struct unc_box *box, struct unc_slot *slot, int ctr)
 {
@@ -453,7 +483,10 @@ void unc_box_assign(struct unc_box *box, struct unc_slot *slot, int ctr)
 
 	if (ctr < 0) {
 		c = &box->ctr[slot->ctr];
-		/* a counter that was not programmed yet still has its old value */
+		/*
+		 * If the counter is stopped, its value is the one that was just read.  A
+		 * dirty counter was not programmed for this slot yet, and keeps its value.
+		 */
 		if (!c->dirty) {
 			c->raw = slot->raw;
 			c->known = (box->hw.frozen || !c->ctl) && !box->dead &&
@@ -470,12 +503,12 @@ void unc_box_assign(struct unc_box *box, struct unc_slot *slot, int ctr)
 }
 
 /**
- * unc_box_leave() - refresh a slot that is about to lose a user
+ * unc_box_leave() - bring a slot's total up to date before the slot loses an event
  * @box: the box, between unc_box_begin() and unc_box_end()
  * @slot: the slot
  *
- * In a box that is not frozen, the counter of the last user is stopped before it is
- * read, so that no count comes after the read.
+ * If the event is the slot's last one and the box is not frozen, the counter is stopped
+ * before it is read: counts after the read would be lost.
  */
 void unc_box_leave(struct unc_box *box, struct unc_slot *slot)
 {
@@ -487,7 +520,7 @@ void unc_box_leave(struct unc_box *box, struct unc_slot *slot)
 	unc_refresh_slot(box, slot);
 }
 
-/* Take the counter from a slot without users. */
+/* Take the counter from a slot without events. */
 static void unc_box_free_slot(struct unc_box *box, struct unc_slot *slot)
 {
 	unc_box_assign(box, slot, -1);
@@ -498,9 +531,9 @@ static void unc_box_free_slot(struct unc_box *box, struct unc_slot *slot)
 }
 
 /**
- * unc_box_release() - drop a user of a slot
+ * unc_box_release() - remove an event from a slot
  * @box: the box, between unc_box_begin() and unc_box_end()
- * @slot: the slot, which is free after its last user
+ * @slot: the slot, which is free without events
  */
 void unc_box_release(struct unc_box *box, struct unc_slot *slot)
 {
@@ -510,7 +543,7 @@ void unc_box_release(struct unc_box *box, struct unc_slot *slot)
 }
 
 /**
- * unc_box_migrate() - keep a slot running for an event that migrates to another CPU
+ * unc_box_migrate() - keep a slot's counter for an event that migrates to a new perf CPU
  * @box: the box, between unc_box_begin() and unc_box_end()
  * @slot: the slot
  */
@@ -521,11 +554,12 @@ void unc_box_migrate(struct unc_box *box, struct unc_slot *slot)
 }
 
 /**
- * unc_box_end_migration() - free the slots whose events did not migrate
+ * unc_box_end_migration() - free the slots whose events perf has not added again
  * @box: the box
  *
- * An event may have been closed or disabled during the migration, or may not fit the
- * counters any more.
+ * unc_box_migrate() has kept a counter for each event that perf removed from the old perf
+ * CPU.  perf does not add an event that was closed or disabled during the migration, or
+ * that does not fit the counters any more.
  */
 void unc_box_end_migration(struct unc_box *box)
 {
@@ -539,6 +573,7 @@ void unc_box_end_migration(struct unc_box *box)
 		if (!slot->migrating)
 			continue;
 		if (!slot->users) {
+			/* unc_box_leave() stops the counter for the last event only */
 			slot->migrating = 1;
 			unc_box_leave(box, slot);
 		}

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The UBox's interrupt, a PMI, which the local APIC delivers as an NMI: telling a PMI
- * from other NMIs, and queueing the work that an NMI must not do.
+ * The NMI handlers.  When a counter overflows, the UBox of the package sends a PMI
+ * (performance-monitoring interrupt) to cores, and a core's local APIC delivers the PMI as
+ * an NMI.  The handlers tell PMIs from other NMIs, and queue the work that an NMI must not
+ * do (pmi.c).
  *
- * The local APIC masks its performance-counter entry (LVTPC) when it delivers a PMI.
- * So an NMI that finds the entry masked is a PMI, of the uncore or of the core PMU.
- * Handlers are registered while sampling events exist.  From then on every CPU of the
- * machine takes and claims PMIs, whether or not an event samples there: the UBox
- * interrupts all cores of a package, and an NMI that no handler claims may panic the
- * machine.  The first handler reads LVTPC, the last one, behind perf's, unmasks LVTPC
- * unless perf has.
+ * LVTPC is the local APIC's entry for PMIs.  The local APIC masks LVTPC when it delivers a
+ * PMI.  So an NMI that finds LVTPC masked is a PMI, of the uncore or of the core PMU.  No
+ * further PMI is delivered until software unmasks LVTPC.
+ *
+ * The handlers are registered while sampling events exist.  Then every CPU of the machine
+ * claims PMIs, also a CPU without sampling events.  The reason: the UBox interrupts all
+ * cores of a package, and an NMI that no handler claims may panic the machine.
+ *
+ * There are two handlers.  The first one runs before perf's handler and reads LVTPC.  The
+ * last one runs after perf's handler and unmasks LVTPC, unless perf has unmasked it.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -20,21 +25,25 @@
 #include "nmi.h"
 #include "package.h"
 
+/* LVTPC: bits of the delivery mode and the mask, and their value in a masked NMI entry */
 #define UNC_LVT_MODE	(APIC_MODE_MASK | APIC_LVT_MASKED)
 #define UNC_LVT_MASKED	(APIC_DM_NMI | APIC_LVT_MASKED)
 
-/* An NMI that was latched during another NMI's handlers comes within this. */
+/*
+ * While the handlers of an NMI run, the CPU latches the next NMI and takes it after them,
+ * within this time (ns).
+ */
 #define UNC_LATCHED_NS	NSEC_PER_MSEC
-/* Late PMIs are possible for this long after the last sampling event is closed. */
+/* Time (ms) after the last sampling event is closed in which a late PMI may come. */
 #define UNC_LATE_MS	2000
 
 DEFINE_PER_CPU(struct unc_nmi, unc_nmi);
 
-/* The package whose PMI is probed, and whether a CPU of the package got the PMI. */
+/* The package whose PMI pmi_probe.c probes, and whether a CPU got that PMI. */
 static struct unc_package *unc_nmi_probed;
 static bool unc_nmi_answer;
 
-/* Sampling events, and other users of the handlers; guarded by the mutex. */
+/* Guards the number of sampling events and probes, and the registration of handlers. */
 static DEFINE_MUTEX(unc_nmi_mutex);
 static unsigned int unc_nmi_users;
 static bool unc_nmi_registered;
@@ -47,10 +56,11 @@ static bool unc_nmi_lvtpc_is_masked(void)
 }
 
 /**
- * unc_nmi_arm() - have this CPU take PMIs, as the kernel does when it uses a core PMU
+ * unc_nmi_arm() - set this CPU's LVTPC to deliver PMIs as NMIs
  * @unused: not used
  *
- * Another program may have masked LVTPC: it is unmasked as well.
+ * The kernel does the same when it uses a core PMU.  LVTPC is unmasked, too, as another
+ * program may have masked it.
  *
  * Context: interrupts off, handlers registered.
  */
@@ -59,7 +69,7 @@ void unc_nmi_arm(void *unused)
 	struct unc_nmi *nmi = this_cpu_ptr(&unc_nmi);
 	u32 lvtpc = apic->read(APIC_LVTPC);
 
-	/* a masked entry of NMI mode is not to be masked again later */
+	/* unc_nmi_disarm() restores the value, but must not mask an entry of NMI mode */
 	if (!nmi->armed)
 		nmi->lvtpc = (lvtpc & UNC_LVT_MODE) == UNC_LVT_MASKED ?
 			     APIC_DM_NMI : lvtpc;
@@ -68,7 +78,10 @@ void unc_nmi_arm(void *unused)
 		apic->write(APIC_LVTPC, APIC_DM_NMI);
 }
 
-/* Without handlers a PMI that came at the last moment has left the entry masked. */
+/*
+ * Restore this CPU's LVTPC after the handlers are unregistered.  A PMI that came just
+ * before, and found no handler, has left LVTPC masked.
+ */
 static void unc_nmi_disarm(void *unused)
 {
 	struct unc_nmi *nmi = this_cpu_ptr(&unc_nmi);
@@ -103,10 +116,11 @@ static bool unc_nmi_is_own(const struct unc_nmi *nmi, struct pt_regs *regs)
 }
 
 /*
- * Samples are made when interrupts are on again.  By then the stack of a kernel that
- * had interrupts off does not match @regs any more: its functions have returned, and
- * others have been called.  Without the stack perf's call chain is the interrupted
- * address and user space's callers.
+ * Keep the registers of the interrupted code for a sample.  An irq_work makes the sample,
+ * after interrupts are on again.  If the NMI hit kernel code with interrupts off, the stack
+ * no longer matches @regs by then: functions have returned, and others have been called.
+ * So the stack and frame pointers are cleared.  Without them perf's call chain is the
+ * interrupted address and the callers in user space.
  */
 static void unc_nmi_keep_regs(struct unc_hit *hit, struct pt_regs *regs)
 {
@@ -117,7 +131,10 @@ static void unc_nmi_keep_regs(struct unc_hit *hit, struct pt_regs *regs)
 	}
 }
 
-/* Keep what this PMI interrupted, and queue the work that handles its overflow. */
+/*
+ * Keep the registers and the task that this PMI interrupted, unless the irq_work has not
+ * taken those of an earlier PMI yet.  Queue the irq_work that handles the overflow.
+ */
 static void unc_nmi_note(struct unc_nmi *nmi, struct pt_regs *regs)
 {
 	struct unc_hit *hit = &nmi->hit;
@@ -135,8 +152,10 @@ static void unc_nmi_note(struct unc_nmi *nmi, struct pt_regs *regs)
 }
 
 /*
- * This NMI was latched while the last one's handlers ran: a PMI that had masked LVTPC
- * before the handlers unmasked LVTPC.
+ * Check whether this NMI is a PMI although LVTPC is not masked.  The local APIC may send a
+ * second PMI, and mask LVTPC, while the handlers of another NMI run.  These handlers then
+ * unmask LVTPC, and the CPU takes the latched NMI directly after them: at the address at
+ * which they return.
  */
 static bool unc_nmi_was_latched(struct unc_nmi *nmi, struct pt_regs *regs)
 {
@@ -148,9 +167,9 @@ static bool unc_nmi_was_latched(struct unc_nmi *nmi, struct pt_regs *regs)
 }
 
 /*
- * The first handler.  Only CPUs on which events sample do work, others claim the PMI.
- * The work reads the global status, so an overflow whose PMI was dropped while LVTPC
- * was masked is found as well.
+ * The first handler.  CPUs with sampling events queue the work; all other CPUs only claim
+ * the PMI.  The local APIC drops a PMI while LVTPC is masked.  The work finds the overflow
+ * of a dropped PMI, too, because it reads the global status.
  */
 static int unc_nmi_first(unsigned int type, struct pt_regs *regs)
 {
@@ -173,7 +192,7 @@ static int unc_nmi_first(unsigned int type, struct pt_regs *regs)
 	return NMI_HANDLED;
 }
 
-/* The last handler, after perf's, which unmasks LVTPC early, late or not at all. */
+/* The last handler.  perf's handler may have unmasked LVTPC, early or late, or not. */
 static int unc_nmi_last(unsigned int type, struct pt_regs *regs)
 {
 	struct unc_nmi *nmi = this_cpu_ptr(&unc_nmi);
@@ -187,12 +206,12 @@ static int unc_nmi_last(unsigned int type, struct pt_regs *regs)
 }
 
 /**
- * unc_nmi_take_hit() - take what the last PMI of this CPU interrupted
- * @hit: gets it
+ * unc_nmi_take_hit() - take the registers and the task that this CPU's PMI interrupted
+ * @hit: gets the registers, the task and the time of the NMI
  *
- * The caller handles overflows only after this.  An NMI before the hit is taken needs
- * no hit of its own: the caller is about to read the status.  An NMI after that is
- * noted again.
+ * The caller reads the global status after this call.  So an NMI before this call is
+ * covered by that read.  An NMI after this call is noted as a new hit and queues the work
+ * again.
  *
  * Return: whether a PMI came since the last call.
  * Context: hard interrupt.
@@ -220,14 +239,14 @@ static int unc_nmi_register(void)
 
 	if (err)
 		return err;
-	/* behind perf's handler, which is there from boot on */
+	/* runs after perf's handler, which is registered at boot */
 	err = register_nmi_handler(NMI_LOCAL, unc_nmi_last, 0, UNC_NAME "_end");
 	if (err) {
 		unregister_nmi_handler(NMI_LOCAL, UNC_NAME);
 		return err;
 	}
 	WRITE_ONCE(unc_nmi_registered, true);
-	/* a CPU that is not online yet arms itself: pairs with unc_nmi_online() */
+	/* a CPU that comes online later arms itself: pairs with unc_nmi_online() */
 	smp_mb();
 	on_each_cpu(unc_nmi_arm, NULL, 1);
 	return 0;
@@ -236,14 +255,14 @@ static int unc_nmi_register(void)
 static void unc_nmi_unregister(void)
 {
 	WRITE_ONCE(unc_nmi_registered, false);
-	/* a CPU that comes online after this is not armed: pairs with unc_nmi_online() */
+	/* a CPU that comes online later is not armed: pairs with unc_nmi_online() */
 	smp_mb();
 	unregister_nmi_handler(NMI_LOCAL, UNC_NAME "_end");
 	unregister_nmi_handler(NMI_LOCAL, UNC_NAME);
 	on_each_cpu(unc_nmi_disarm, NULL, 1);
 }
 
-/* No event has sampled for a while. */
+/* Unregister the handlers some time after the last sampling event was closed. */
 static void unc_nmi_idle(struct work_struct *work)
 {
 	mutex_lock(&unc_nmi_mutex);
@@ -255,7 +274,7 @@ static void unc_nmi_idle(struct work_struct *work)
 static DECLARE_DELAYED_WORK(unc_nmi_idle_work, unc_nmi_idle);
 
 /**
- * unc_nmi_get() - have PMIs handled, for a sampling event that is opened
+ * unc_nmi_get() - register the handlers for a sampling event that is opened
  *
  * Return: 0, or -ENOMEM; undone by unc_nmi_put().
  * Context: process.
@@ -264,7 +283,7 @@ int unc_nmi_get(void)
 {
 	int err = 0;
 
-	/* where no box signals, all are polled */
+	/* no box of the generation signals: no PMI comes, and the timer polls */
 	if (!unc.gen->global.status)
 		return 0;
 	mutex_lock(&unc_nmi_mutex);
@@ -277,9 +296,9 @@ int unc_nmi_get(void)
 }
 
 /**
- * unc_nmi_put() - a sampling event is closed
+ * unc_nmi_put() - unregister the handlers if no sampling event is left
  *
- * The handlers stay registered for a while, for PMIs that are on their way.
+ * The handlers stay registered for UNC_LATE_MS, for PMIs that are on their way.
  *
  * Context: process.
  */
@@ -303,7 +322,7 @@ void unc_nmi_put(void)
 void unc_nmi_probe_begin(struct unc_package *pkg)
 {
 	WRITE_ONCE(unc_nmi_answer, false);
-	/* an NMI that sees the package does not lose its answer */
+	/* an NMI that sees the package sets the answer after the line above clears it */
 	smp_wmb();
 	WRITE_ONCE(unc_nmi_probed, pkg);
 }
@@ -325,7 +344,7 @@ void unc_nmi_probe_end(void)
 }
 
 /**
- * unc_nmi_exit() - unregister the handlers, after PMIs that are on their way
+ * unc_nmi_exit() - unregister the handlers, after waiting for PMIs that are on their way
  *
  * Context: process; no event is left, and the boxes are reset.
  */

@@ -7,25 +7,27 @@
 
 #include "state.h"
 
-/* What an NMI interrupted, for the work that it queues. */
+/* Code that a PMI interrupted, for the irq_work that handles the PMI. */
 struct unc_hit {
-	struct pt_regs regs;	/* without a stack, if interrupts were off */
+	struct pt_regs regs;	/* stack pointers are 0 if interrupts were off */
 	struct task_struct *task;
 	u64 stamp;		/* time of the NMI (monotonic ns) */
-	bool own;		/* it interrupted the driver's handlers: not sampled */
-	bool pending;		/* the work is queued, and those above are valid */
+	/* the NMI interrupted the driver's own handlers: @regs is not set */
+	bool own;
+	bool pending;		/* the irq_work is queued, the members above are valid */
 };
 
 /* The NMIs of a CPU. */
 struct unc_nmi {
-	struct irq_work work;	/* does what an NMI must not */
+	struct irq_work work;	/* handles overflows and delivers samples */
 	struct unc_hit hit;
 	bool in_handler;	/* this CPU handles overflows or delivers samples */
-	bool armed;		/* @lvtpc is what LVTPC held before the driver set it */
-	u32 lvtpc;
+	bool armed;		/* the driver has set LVTPC */
+	u32 lvtpc;		/* value that the driver restores when it disarms */
 	bool is_pmi;		/* the NMI that is being handled is a PMI */
-	u64 unmasked_at;	/* when the last NMI's handlers unmasked LVTPC, or 0 */
-	unsigned long unmasked_ip;	/* the address that this NMI interrupted */
+	/* time (monotonic ns) at which the previous NMI's handler unmasked LVTPC; or 0 */
+	u64 unmasked_at;
+	unsigned long unmasked_ip;	/* the address that the previous NMI interrupted */
 };
 
 DECLARE_PER_CPU(struct unc_nmi, unc_nmi);
