@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The reaction of a package's UBox to an overflow (§2.1.1): it freezes the package, sets
- * bits of the global status and sends a PMI, each stage after its delay.
+ * The reaction of a package's UBox to an overflow. Sections (§) are those of Intel's
+ * uncore manual 331051.
+ *
+ * A box whose counter overflows sends a message to the UBox (struct model_message). The
+ * UBox acts on a message in three stages, each after its delay (§2.1.1): it freezes the
+ * package, sets the box's bits in the global status, and sends a PMI, an interrupt, to
+ * cores. Software then handles the overflow: it reads and sets the counters, clears the
+ * status and unfreezes the package.
+ *
+ * A message is pending until its last stage has passed. The order and the delays of the
+ * stages are assumptions: see Documentation/simulator.rst.
  */
 #include "model/priv.h"
 
@@ -13,7 +22,7 @@ u64 model_global_bits(const struct model_box *b, unsigned int ctr)
 	return b->type->ov ? b->type->ov[b->index] : 0;
 }
 
-/* Bits of the global status that are set, or that a pending message will set. */
+/* Return the bits of the global status that are set or that a pending message will set. */
 u64 model_status_to_be(const struct model *m, unsigned int pkg)
 {
 	const struct model_package *p = &m->pkg[pkg];
@@ -27,10 +36,12 @@ u64 model_status_to_be(const struct model *m, unsigned int pkg)
 }
 
 /*
- * Add the overflows of a box's counters @ctrs to the message for the UBox. @message
- * gathers all overflows of a cycle. "In order to see a new freeze" software must have
- * cleared the status (§2.2.1.1), so the UBox ignores an overflow whose bit of the global
- * status is set.
+ * Add the overflows of a box's counters @ctrs, a bit each, to @message. One message has
+ * all overflows of the package in a cycle.
+ *
+ * The UBox ignores an overflow whose bit of the global status is set or will be set: "in
+ * order to see a new freeze" software must have cleared the status (§2.2.1.1). With
+ * MODEL_FAULT_NO_PMI of the box the overflow freezes the package and causes no PMI.
  */
 void model_note_overflow(const struct model *m, const struct model_box *b,
 			 unsigned int ctrs, struct model_message *message)
@@ -50,18 +61,23 @@ void model_note_overflow(const struct model *m, const struct model_box *b,
 	}
 }
 
+/*
+ * Freeze a package because of an overflow. The time from now to the unfreeze is added to
+ * model.frozen_ns, also if software had frozen the package before the overflow.
+ */
 static void freeze_by_overflow(struct model *m, unsigned int pkg)
 {
 	struct model_package *p = &m->pkg[pkg];
 
 	model_set_frozen(m, pkg, true);
+	/* an earlier overflow has frozen the package, and its time is counted already */
 	if (p->by_overflow)
 		return;
 	p->by_overflow = true;
-	/* for a package that software has frozen, the overflow's freeze begins now */
 	p->frozen_at = model_now_ns(m);
 }
 
+/* Send a PMI to the cores that the global control selects. Without a core it is lost. */
 static void send_pmi(struct model *m, unsigned int pkg)
 {
 	u32 ctl = __atomic_load_n(&m->pkg[pkg].ctl, __ATOMIC_SEQ_CST);
@@ -90,8 +106,9 @@ static bool message_done(struct model *m, unsigned int pkg,
 }
 
 /*
- * Perform the due stages of all messages of a package. Return true if the last stage of a
- * message has passed.
+ * Perform the due stages of all messages of a package, and remove the messages whose last
+ * stage has passed. Return whether a message was removed. Then software has been told of
+ * the overflow, and model_told() reports the package.
  */
 bool model_serve_messages(struct model *m, unsigned int pkg)
 {
@@ -113,14 +130,17 @@ bool model_serve_messages(struct model *m, unsigned int pkg)
 }
 
 /*
- * Queue a message to the UBox with the present delays. If the queue is full, merge it with
- * the last message in the queue.
+ * Queue a message to the UBox. model_set_delays() has set the delays of its stages.
+ *
+ * If the queue is full, add the overflows to the last message in the queue: they share the
+ * stages of that message that are still to come, and its PMI.
  */
 void model_post_message(struct model *m, unsigned int pkg,
 			struct model_message *message)
 {
 	struct model_package *p = &m->pkg[pkg];
 
+	/* the next stage may be due earlier than the deadline that was computed last */
 	m->deadline_known = false;
 	if (p->messages == MODEL_MAX_MESSAGES) {
 		p->message[MODEL_MAX_MESSAGES - 1].bits |= message->bits;
@@ -137,8 +157,9 @@ void model_post_message(struct model *m, unsigned int pkg,
 }
 
 /*
- * Signal to the UBox that the counters @ctrs of @b, all with ov_en, overflowed. Return
- * whether the package is frozen.
+ * Send the UBox a message: the counters @ctrs of @b, a bit each, overflowed. Their
+ * controls have ov_en set. Return whether the package is frozen now: it counts on while
+ * the freeze is delayed. Return false if the UBox ignores the overflows.
  */
 bool model_overflow(struct model *m, struct model_box *b, unsigned int ctrs)
 {
@@ -152,7 +173,10 @@ bool model_overflow(struct model *m, struct model_box *b, unsigned int ctrs)
 	return m->pkg[b->pkg].frozen;
 }
 
-/* Return the cycle at the end of which the next stage of a message is due. */
+/*
+ * Return the cycle at the end of which the next stage of a message of a package is due;
+ * U64_MAX: no message is pending.
+ */
 u64 model_message_deadline(const struct model_package *p)
 {
 	const struct model_message *message;
@@ -177,6 +201,11 @@ bool model_pending(const struct model *m)
 	return false;
 }
 
+/*
+ * Return and clear the packages, a bit each, whose software has been told of an overflow:
+ * the last stage of a message, its PMI, has passed. The manual clock (clock/clock.c) then
+ * waits until software has handled the overflow.
+ */
 u32 model_told(struct model *m)
 {
 	u32 told = m->told;
