@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Opening an event: what is refused and why, and where the event runs.
+ * Opening an event: checks that refuse the event, and the choice of its CPU.
+ *
+ * With pmu_prefix=uncore the driver replaces intel_uncore (unc.lenient).  Then it masks
+ * unknown bits of config as intel_uncore does, instead of refusing the event.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -26,13 +29,19 @@ static void unc_event_config(const struct perf_event *event, u64 config[3])
 	config[2] = event->attr.config2;
 }
 
-/* intel_uncore masks the bit, like all bits outside of its formats. */
+/*
+ * Check whether an event is a copy for local reads: it takes no counter, and reads what an
+ * equal event counts.  intel_uncore has no such events, and masks the bit.
+ */
 static bool unc_is_local(const struct perf_event *event)
 {
 	return !unc.lenient && (event->attr.config & UNC_CONFIG_LOCAL);
 }
 
-/* Add the slot of @event to a list of different slots. */
+/*
+ * Add the description of @event's slot to @slots, a list of @n different ones.  -EINVAL: a
+ * box has fewer counters than the list needs.
+ */
 static int unc_collect(const struct perf_event *event, struct unc_slot *slots,
 		       unsigned int *n)
 {
@@ -49,7 +58,10 @@ static int unc_collect(const struct perf_event *event, struct unc_slot *slots,
 	return 0;
 }
 
-/* Check that the group could run if no other event used its box. */
+/*
+ * Check that the members of a group that @event joins, and @event, could count at the same
+ * time if no other event used the box.
+ */
 static int unc_validate_group(struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
@@ -71,8 +83,8 @@ static int unc_validate_group(struct perf_event *event)
 }
 
 /*
- * The kernel's own driver masks bits that it does not know, and there are programs that
- * count on it.  A user's program is named, at most one a minute.
+ * Log that bits of an event's config were masked, with the name of the program, at most
+ * once a minute.  intel_uncore masks unknown bits, and some programs rely on that.
  */
 static void unc_tell_masked(const struct unc_type *type)
 {
@@ -96,16 +108,17 @@ static int unc_check_config(const struct perf_event *event,
 	unc_event_config(event, config);
 	if (unc_config3(event) || unc_slot_describe(type, config, slot))
 		return -EINVAL;
-	/* an event that the driver opens is a copy of a user's */
+	/* the driver's own event is a copy of a user's event, which was logged already */
 	if (memcmp(config, slot->config, sizeof(config)) && !unc_own_event_is(event))
 		unc_tell_masked(type);
 	return 0;
 }
 
 /*
- * When a package's last CPU goes offline, perf dissolves the groups of its events.
- * An event can still join a former leader, but perf does not detach the event when
- * that leader is closed, so it would keep a pointer to freed memory.
+ * Check whether the leader of the group that @event joins has left its group.  perf
+ * dissolves the groups of a package's events when the package's last CPU goes offline.  An
+ * event can still join a former leader.  But perf does not detach the event when that
+ * leader is closed, and the event would keep a pointer to freed memory.
  */
 static bool unc_leader_left(const struct perf_event *event)
 {
@@ -155,9 +168,10 @@ static int unc_check_event(struct perf_event *event, struct unc_box *box,
 }
 
 /*
- * All events of a package run on its perf CPU, so that perf schedules them fairly.
- * Exceptions stay where they are opened and follow an event of the perf CPU: copies for
- * local reads, and events that sample another CPU.
+ * Check whether an event is a follower.  All other events of a package run on its perf
+ * CPU, so that perf schedules them fairly.  Followers stay on the CPU on which they are
+ * opened, and read the slot of an equal event of the perf CPU.  They are the copies for
+ * local reads and the events that sample another CPU.
  */
 static bool unc_is_follower(struct perf_event *event,
 			    const struct unc_package *pkg)
@@ -168,6 +182,7 @@ static bool unc_is_follower(struct perf_event *event,
 	       event->cpu != READ_ONCE(pkg->cpu);
 }
 
+/* Add an event to its PMU's list, or remove it. */
 static void unc_event_list(struct unc_event *ue, bool add)
 {
 	struct unc_pmu *pmu = to_unc_pmu(ue->event->pmu);
@@ -215,7 +230,13 @@ static struct unc_event *unc_event_new(struct perf_event *event,
 	return ue;
 }
 
-/* Get an event's references beside its box; unc_event_destroy() releases them. */
+/*
+ * Register the NMI handlers for an event that samples, and open the driver's event for a
+ * sampling follower.  unc_event_destroy() undoes both.
+ *
+ * Only an event that leads its group can wait for the driver's event: perf holds a lock
+ * while a member is opened (own_event.c).
+ */
 static int unc_event_prepare(struct perf_event *event, struct unc_event *ue)
 {
 	struct unc_own_event *own;
@@ -319,7 +340,7 @@ int unc_open_check_period(struct perf_event *event, u64 period)
 {
 	const struct unc_event *ue = event->pmu_private;
 
-	/* the event follows an event of the driver, which keeps its period */
+	/* the follower's samples come from the driver's event, whose period is fixed */
 	if (ue->own && period != event->attr.sample_period)
 		return -EINVAL;
 	return ue->want.sampling.freq && !period ? -EINVAL : 0;

@@ -2,10 +2,11 @@
 /*
  * Events that the driver opens itself, on a package's perf CPU.
  *
- * A sampling event of another CPU stays on that CPU, to sample the CPU's tasks, and takes
- * no counter.  It follows an equal event of the perf CPU, which perf schedules fairly with
- * all events of the perf CPU.  Where no user has opened an equal event, the driver opens
- * one.
+ * The perf CPU is the CPU on which perf runs a package's events.  A sampling event of
+ * another CPU is a follower: it stays on its CPU, to sample the tasks there, takes no
+ * counter, and reads the counts of an equal event of the perf CPU.  So that there is an
+ * equal event, the driver opens one for each follower; equal followers share it.  perf
+ * schedules the driver's event fairly with all other events of the perf CPU.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -13,15 +14,15 @@
 
 #include "own_event.h"
 
-/* An event of the driver's. */
+/* An event that the driver opens. */
 struct unc_own_event {
-	struct list_head list;		/* in the list of all */
-	unsigned int users;		/* followers that need it */
-	struct perf_event_attr attr;	/* it is opened with this */
-	unsigned int cpu;		/* a CPU of its package */
+	struct list_head list;		/* in unc_own_events */
+	unsigned int users;		/* followers that need the event */
+	struct perf_event_attr attr;	/* attributes of the event */
+	unsigned int cpu;		/* perf CPU of the package at that time */
 	struct unc_package *pkg;
 	struct perf_event *event;	/* ERR_PTR() if it could not be opened */
-	struct work_struct work;	/* opens it */
+	struct work_struct work;	/* opens the event */
 };
 
 static LIST_HEAD(unc_own_events);
@@ -44,8 +45,9 @@ bool unc_own_event_is(const struct perf_event *event)
 }
 
 /*
- * perf locks a group's context while a member is opened, and opening another event
- * takes a context's lock as well, so a work item opens it.
+ * Open the driver's event, in a work item.  perf holds the lock of a group's context while
+ * a member of the group, here a follower, is opened.  Opening another event takes a
+ * context's lock as well.
  */
 static void unc_own_open(struct work_struct *work)
 {
@@ -61,6 +63,7 @@ static void unc_own_open(struct work_struct *work)
 	own->event = event;
 }
 
+/* Describe an event that is equal to the follower @event. */
 static struct unc_own_event *unc_own_new(const struct perf_event *event,
 					 struct unc_package *pkg)
 {
@@ -80,7 +83,7 @@ static struct unc_own_event *unc_own_new(const struct perf_event *event,
 		.config1	= attr->config1,
 		.config2	= attr->config2,
 		.freq		= ue->want.sampling.freq != 0,
-		/* and sample_freq, which is the same word */
+		/* or the frequency: sample_period and sample_freq are a union */
 		.sample_period	= attr->sample_period,
 		.pinned		= attr->pinned,
 		.exclusive	= attr->exclusive,
@@ -92,9 +95,9 @@ static struct unc_own_event *unc_own_new(const struct perf_event *event,
 /**
  * unc_own_event_get() - open an equal event on the perf CPU of a follower's package
  * @event: the follower
- * @wait: wait until the equal event is open
+ * @wait: wait until the equal event is open, and return the error of the open
  *
- * Equal followers share the event.
+ * Equal followers share the event.  Without @wait an error is a line in the log.
  *
  * Return: the argument of unc_own_event_put(), or an ERR_PTR().
  * Context: process; with @wait without any lock of perf.
@@ -134,7 +137,7 @@ found:
 }
 
 /**
- * unc_own_event_put() - close the event of a follower that is being closed
+ * unc_own_event_put() - close the driver's event with its last follower
  * @own: from unc_own_event_get()
  *
  * Context: process, without any lock of perf.
@@ -157,11 +160,12 @@ void unc_own_event_put(struct unc_own_event *own)
 }
 
 /**
- * unc_own_event_resched() - have perf remove the events of a dead box from its counters
- * @work: of the box's report
+ * unc_own_event_resched() - have perf remove the events of a dead box
+ * @work: the work item of the box's report
  *
- * perf schedules all events of a CPU when an event is opened there.  Events of a dead
- * box cannot be added again.
+ * The events of a box that died must stop running at once.  So the driver opens an event of
+ * the box and closes it: perf removes all events of a CPU and adds them again when an event
+ * is opened there.  The add of an event of a dead box fails.
  *
  * Context: process, without any lock of perf.
  */
@@ -172,7 +176,7 @@ void unc_own_event_resched(struct work_struct *work)
 		.type	= READ_ONCE(box->report.pmu_type),
 		.size	= sizeof(attr),
 		.config	= box->type->regs.ctl_must,
-		/* or perf would reschedule the events that are not pinned only */
+		/* for another event perf would not remove the pinned events */
 		.pinned	= 1,
 	};
 	unsigned int cpu = READ_ONCE(box->pkg->cpu);
@@ -180,7 +184,7 @@ void unc_own_event_resched(struct work_struct *work)
 
 	if (!attr.type || cpu >= nr_cpu_ids)
 		return;
-	/* without an enable bit, a control of 0 is refused: it counts nothing */
+	/* unc_slot_describe() refuses a control of 0 if controls have no enable bit */
 	if (!(box->type->layout->en | attr.config))
 		attr.config = BIT_ULL(__ffs64(box->type->regs.ctl_mask));
 	event = perf_event_create_kernel_counter(&attr, cpu, NULL,

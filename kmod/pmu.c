@@ -4,8 +4,13 @@
  * an event counts in the box of the package of its CPU.
  *
  * perf calls with interrupts off, mostly with an event context locked.  All events but
- * followers are on their package's perf CPU.  A BPF program may call read() wherever a
- * kprobe or an NMI can hit.
+ * followers are on their package's perf CPU.  A follower stays on another CPU, takes no
+ * counter, and reads the slot of an equal event of the perf CPU (event.c).
+ *
+ * A BPF program may call read() wherever a kprobe or an NMI can hit.
+ *
+ * Migration: when the perf CPU goes offline, perf removes its events and adds them on the
+ * new perf CPU (pmus.c).  Their slots keep their counters meanwhile.
  */
 #include "box.h"
 #include "compat.h"
@@ -22,7 +27,10 @@
 
 /* --- counting ------------------------------------------------------------ */
 
-/* Freeze a box until perf enables the PMU on this CPU: all changes take effect at once. */
+/*
+ * Freeze a box until unc_end(), so that all changes take effect at once.  The box is
+ * locked.  Later calls before unc_end() do nothing.
+ */
 static void unc_begin(struct unc_pmu *pmu, struct unc_box *box)
 {
 	struct unc_cpu *cpu = this_cpu_ptr(pmu->cpu);
@@ -33,6 +41,7 @@ static void unc_begin(struct unc_pmu *pmu, struct unc_box *box)
 	unc_box_begin(box, false);
 }
 
+/* Program the changes since unc_begin() and unfreeze the box. */
 static void unc_end(struct unc_pmu *pmu)
 {
 	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
@@ -48,7 +57,10 @@ static void unc_end(struct unc_pmu *pmu)
 	unc_lock_raw_release(&box->lock);
 }
 
-/* Note that the PMU is disabled.  The first change freezes the box. */
+/*
+ * Note that the PMU is disabled.  perf disables all PMUs of a CPU often, mostly without a
+ * change to make.  So the box is frozen by the first change, not here.
+ */
 static void unc_pmu_disable(struct pmu *pmu)
 {
 	this_cpu_ptr(to_unc_pmu(pmu)->cpu)->disabled = true;
@@ -64,7 +76,10 @@ static void unc_pmu_enable(struct pmu *pmu)
 		unc_end(to_unc_pmu(pmu));
 }
 
-/* Identify a use of a slot during a migration; 0: no migration is in progress. */
+/*
+ * Return the tag of an event that is removed to migrate: the number of the migration and
+ * the serial of the event's slot.  0: no migration is in progress.
+ */
 static u64 unc_migration_tag(const struct unc_box *box,
 			     const struct unc_slot *slot)
 {
@@ -72,9 +87,11 @@ static u64 unc_migration_tag(const struct unc_box *box,
 }
 
 /*
- * Check whether perf adds a removed event again at once: the event migrates, or has
- * migrated and makes room for the next event.  On the CPU that events leave, perf may
- * also remove an event that the user disables; such an event must not count on.
+ * Check whether perf removes an event to add it again at once.  During a migration that is
+ * so in two cases.  On the new perf CPU, perf removes events that have migrated before it
+ * adds the next event.  On the old perf CPU, the migrating task removes the events.  There
+ * perf may also remove an event because the user disables it.  Such an event must not
+ * count on, and is not removed by the migrating task.
  */
 static bool unc_is_migrating(const struct unc_box *box)
 {
@@ -82,7 +99,10 @@ static bool unc_is_migrating(const struct unc_box *box)
 	       (box->use.migrator == current && !in_hardirq());
 }
 
-/* Find the slot that has run on since perf removed the event from another CPU, or NULL. */
+/*
+ * Return the slot that has kept its counter for a migrating event, and give the slot to
+ * the event; or NULL.
+ */
 static struct unc_slot *unc_migrated_slot(struct unc_event *ue)
 {
 	struct unc_slot *slot;
@@ -103,16 +123,18 @@ static struct unc_slot *unc_migrated_slot(struct unc_event *ue)
 static void unc_join(struct unc_event *ue, struct unc_slot *slot)
 {
 	unc_refresh_slot(ue->box, slot);
-	/* samples that are due already belong to other events */
+	/* a sample that is due before the event joins belongs to the slot's other events */
 	if (slot->sampling.period)
 		unc_sampling_account(ue->box, slot, 0);
 	unc_event_join(ue, slot);
 }
 
 /*
- * Have a follower follow an equal event; the box is locked.  A copy for local reads has
- * no count while no equal event counts, so the add fails.  During a change of the box
- * the equal event may have no counter for a moment.
+ * Attach a follower to the slot of an equal event; the box is locked.
+ *
+ * A follower that does not sample is a copy for local reads (config:63).  Its add fails
+ * while no equal event counts.  During a change of the box the equal event may have no
+ * counter for a moment; then a slot that has counted it is enough.
  */
 static int unc_add_follower(struct unc_event *ue)
 {
@@ -139,19 +161,24 @@ static int unc_add_counter(struct unc_event *ue)
 	if (READ_ONCE(box->pkg->cpu) != smp_processor_id())
 		return -EAGAIN;
 	unc_begin(to_unc_pmu(ue->event->pmu), box);
-	/* a migrating event keeps its slot; all other events start here */
+	/* a migrating event keeps its slot, and counts on from its last count */
 	if (unc_migrated_slot(ue))
 		return 0;
 	slot = unc_slot_get(box, &ue->want);
 	if (!slot)
 		return -EAGAIN;
+	/* the first event of the slot */
 	if (slot->sampling.period && slot->users == 1 && !slot->migrating)
 		unc_sampling_start(box, slot, ue->carry);
 	unc_join(ue, slot);
 	return 0;
 }
 
-/* Begin to sample; the counter of a follower is armed once a CPU takes PMIs. */
+/*
+ * Begin to deliver samples of an event on this CPU.  A follower arms the slot's counter if
+ * it is not armed: the slot's event may be the driver's own, which takes no samples, and
+ * while no event takes samples no CPU gets PMIs and no counter is armed.
+ */
 static void unc_add_sampling(struct unc_event *ue)
 {
 	struct unc_slot *slot;
@@ -165,7 +192,7 @@ static void unc_add_sampling(struct unc_event *ue)
 	}
 }
 
-/* Begin a new sample period, if the user has changed it while the event was removed. */
+/* Take over a sample period that the user has changed while the event was removed. */
 static void unc_check_new_period(struct unc_event *ue)
 {
 	struct unc_sampling old = ue->want.sampling;
@@ -237,11 +264,12 @@ static void unc_del_follower(struct unc_event *ue)
 {
 	struct unc_slot *slot = unc_update(ue);
 
-	/* the PMI of an overflow may be on its way */
+	/* the counter may have overflowed, with the PMI on its way: note the sample here */
 	if (slot && slot->sampling.period)
 		unc_sampling_account(ue->box, slot, 0);
 }
 
+/* Remove an event, and deliver a sample that is due.  A migrating event keeps its slot. */
 static void unc_event_del(struct perf_event *event, int how)
 {
 	struct unc_event *ue = event->pmu_private;
@@ -270,8 +298,10 @@ static void unc_event_del(struct perf_event *event, int how)
 
 /*
  * Stop an event.  The counter runs on, as it may count for other events, and this event
- * ignores the counts.  An event that perf throttles counts on: the period of its next
- * sample is all that it has counted since the last sample.
+ * ignores the counts.
+ *
+ * perf also calls stop to throttle an event with too many samples.  Such an event counts
+ * on and takes no samples.  The period of its next sample includes the counts meanwhile.
  */
 static void unc_event_stop(struct perf_event *event, int how)
 {
@@ -288,7 +318,10 @@ static void unc_event_stop(struct perf_event *event, int how)
 	unc_lock_raw_release(&ue->box->lock);
 }
 
-/* Take over the sample period that the user has changed. */
+/*
+ * Take over the sample period that the user has changed.  If the slot has other events,
+ * which keep their period, this event moves to another slot.
+ */
 static void unc_set_period(struct unc_event *ue)
 {
 	struct unc_box *box = ue->box;
@@ -346,8 +379,9 @@ static void unc_event_read(struct perf_event *event)
 		return;
 	/*
 	 * Freeze the box, so that all members of a group are read in the same cycle;
-	 * unc_commit_txn() ends the freeze.  Without budget, do not prolong the freeze of
-	 * another CPU's read.
+	 * unc_commit_txn() ends the freeze.  If another CPU has frozen the box for a read,
+	 * join that freeze only with freeze budget: reads that overlap would keep the box
+	 * frozen.
 	 */
 	if ((this_cpu_ptr(pmu->cpu)->txn & PERF_PMU_TXN_READ) &&
 	    event->group_leader->nr_siblings && unc_event_slot(ue) &&
@@ -371,7 +405,10 @@ static void unc_cancel_txn(struct pmu *pmu)
 		unc_end(to_unc_pmu(pmu));
 }
 
-/* Start the counters that an ADD transaction has assigned. */
+/*
+ * End a transaction: start the counters that an ADD transaction has assigned, or end the
+ * freeze of a READ transaction.
+ */
 static int unc_commit_txn(struct pmu *pmu)
 {
 	unc_cancel_txn(pmu);
