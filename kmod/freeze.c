@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Freezing boxes.  Every event of a box loses counts while the box is frozen.  So a
- * package has one budget for all freezes, including the freezes by overflows.  Without
- * budget the driver reads and changes a box while the box counts, and arms a counter
- * later: see unc_freeze_allowed().
+ * Freezing boxes: a freeze stops all counters of a box, or of a package, at once.  A group
+ * of events is started, stopped and read while its box is frozen.  An overflow of a
+ * sampling event freezes the whole package.
+ *
+ * Every event loses counts while its box is frozen.  So a package has a budget for all
+ * freezes, in per mille of the time.  Time adds to the package's credit, and each freeze is
+ * charged with its duration.  While the credit is not positive, the driver reads and
+ * changes a box while the box counts, and does not set counters to overflow.
  */
 #include <linux/module.h>
 
@@ -12,7 +16,7 @@
 #include "global.h"
 #include "lock.h"
 
-/* Most unused budget that is kept (ns); ten times as much may be overdrawn. */
+/* Largest credit (ns).  The smallest credit is -10 times this value. */
 #define UNC_FREEZE_BURST	(5 * (s64)NSEC_PER_MSEC)
 
 static unsigned int freeze_budget = 10;
@@ -31,7 +35,7 @@ void unc_freeze_init(struct unc_package *pkg)
 	pkg->freeze.at = ktime_get_mono_fast_ns();
 }
 
-/* @freeze->lock is held. */
+/* Add the time since the last call to the credit, and check it.  @freeze->lock is held. */
 static bool unc_freeze_has_credit(struct unc_freeze *freeze)
 {
 	unsigned int budget = min(READ_ONCE(freeze_budget), 1000U);
@@ -44,7 +48,7 @@ static bool unc_freeze_has_credit(struct unc_freeze *freeze)
 	return budget == 1000 || freeze->credit > 0;
 }
 
-/* @freeze->lock is held. */
+/* Charge a freeze of @ns.  @freeze->lock is held. */
 static void unc_freeze_spend(struct unc_freeze *freeze, s64 ns)
 {
 	freeze->credit = max(freeze->credit - ns, -UNC_FREEZE_BURST * 10);
@@ -80,7 +84,10 @@ void unc_freeze_charge(struct unc_package *pkg, u64 ns)
 	unc_lock_raw_release(&pkg->freeze.lock);
 }
 
-/* Charge a freeze that began at @since; 0: no event lost counts. */
+/*
+ * Charge a freeze that began at @since (monotonic ns); 0: no event lost counts, so nothing
+ * is charged.  The lock of the package's budget is held.
+ */
 static void unc_freeze_end(struct unc_package *pkg, u64 since)
 {
 	u64 ns = since ? ktime_get_mono_fast_ns() - since : 0;
@@ -89,7 +96,12 @@ static void unc_freeze_end(struct unc_package *pkg, u64 since)
 	atomic64_add(ns, &pkg->stats.group_frozen_ns);
 }
 
-/* Freeze the whole package for a box that cannot be frozen alone. */
+/*
+ * Freeze the whole package for a box that cannot be frozen alone.  Boxes share this freeze:
+ * the first box freezes the package, the last one unfreezes it.  Without credit a box may
+ * join a freeze, but not begin one, unless with @force.  Returns whether the package is
+ * frozen for the box.
+ */
 static bool unc_freeze_share_get(struct unc_package *pkg, bool force)
 {
 	struct unc_freeze *freeze = &pkg->freeze;
@@ -106,6 +118,7 @@ static bool unc_freeze_share_get(struct unc_package *pkg, bool force)
 	return ok;
 }
 
+/* Drop a box's reference to the shared freeze. */
 static void unc_freeze_share_put(struct unc_package *pkg)
 {
 	struct unc_freeze *freeze = &pkg->freeze;
@@ -121,7 +134,7 @@ static void unc_freeze_share_put(struct unc_package *pkg)
 /**
  * unc_freeze_get() - stop all counters of a box at once
  * @box: the box, which is locked and not frozen
- * @force: freeze the box without budget as well
+ * @force: freeze the box even if no budget is left; the freeze is charged all the same
  *
  * Return: whether the box is frozen.  It counts on where the hardware cannot freeze it,
  * or where no budget is left.
@@ -146,7 +159,7 @@ bool unc_freeze_get(struct unc_box *box, bool force)
  * @box: the box, which is locked
  *
  * Charges the duration of the freeze to the package's budget, unless @box->hw.since
- * is 0.
+ * is 0: then no event lost counts.
  */
 void unc_freeze_put(struct unc_box *box)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A package's own registers: global control, which freezes it and selects the cores
- * to interrupt, and global status.  Where a generation has no such registers nothing
- * is done.
+ * A package's own registers.  Global control freezes and unfreezes all boxes of the
+ * package, and selects the cores that get the PMI, the interrupt of an overflow.  Global
+ * status has a bit for each box that overflowed.  Some generations lack these registers:
+ * then the functions do nothing.
  */
 #include <linux/bitmap.h>
 
@@ -11,7 +12,7 @@
 #include "lock.h"
 #include "package.h"
 
-/* After the last sampling event, its overflows may still show up for this long. */
+/* Time (ns) after the last sampling event in which its overflows may still show up. */
 #define UNC_LINGER_NS	(2 * NSEC_PER_SEC)
 
 /**
@@ -110,8 +111,10 @@ void unc_global_unfreeze(struct unc_overflow *ov)
 
 /*
  * Unfreeze a package in which events sample, unless an overflow is still to be handled.
- * The package is frozen for the look at the status: an overflow between the look and the
- * write would be unfrozen before it is handled.  Returns for how long (ns) it was frozen.
+ * The package is frozen while the status is read.  Otherwise an overflow between the read
+ * and the write of the unfreeze could freeze the package, and the write would unfreeze the
+ * package before the overflow is handled.  Returns the time (ns) for which the package was
+ * frozen; 0 if an overflow keeps the package frozen.
  */
 static u64 unc_global_heal_sampling(struct unc_overflow *ov)
 {
@@ -129,8 +132,8 @@ static u64 unc_global_heal_sampling(struct unc_overflow *ov)
 }
 
 /*
- * While no event samples, the driver causes no overflow, and a status that is set is
- * another program's.
+ * Unfreeze a package in which no event samples.  The driver's counters then signal no
+ * overflow, so a bit in the global status comes from another program, and is cleared.
  */
 static void unc_global_heal_counting(struct unc_package *pkg)
 {
@@ -139,18 +142,18 @@ static void unc_global_heal_counting(struct unc_package *pkg)
 	if (status)
 		unc_global_clear(status);
 	unc_lock_raw(&pkg->freeze.lock);
-	/* boxes that can be frozen with their package only may need the freeze */
+	/* boxes that cannot be frozen alone may have frozen the package (freeze.c) */
 	if (!pkg->freeze.holders)
 		unc_global_unfreeze(&pkg->overflow);
 	unc_lock_raw_release(&pkg->freeze.lock);
 }
 
 /**
- * unc_global_heal() - undo what another program may have done to a package
+ * unc_global_heal() - unfreeze a package that another program may have frozen
  * @pkg: a package that counts
  *
- * A freeze cannot be read, so the package is unfrozen in any case, but not before an
- * overflow is handled: the status shows an overflow.
+ * The freeze cannot be read, so the package is unfrozen in any case, unless the global
+ * status shows an overflow that is still to be handled.
  *
  * Return: for how long (ns) the package was frozen, to be charged to its budget.
  * Context: interrupts off, on a CPU of the package.
@@ -175,10 +178,10 @@ static void unc_global_interrupt(struct unc_overflow *ov, bool on)
 }
 
 /**
- * unc_global_sampler_begin() - an event samples in a box that signals
+ * unc_global_sampler_begin() - count an event that begins to sample in a box that signals
  * @ov: the package's overflows
  *
- * With the first such event the package's PMI goes to all of its cores.
+ * From the first such event on, the package's PMI goes to all of its cores.
  *
  * Context: interrupts off, on a CPU of the package.
  */
@@ -186,7 +189,7 @@ void unc_global_sampler_begin(struct unc_overflow *ov)
 {
 	unc_lock_raw(&ov->ctl_lock);
 	if (atomic_inc_return(&ov->signalled) == 1) {
-		/* the package counts: an overflow from now on is charged from now on */
+		/* a freeze by an overflow is charged from this time on at the earliest */
 		WRITE_ONCE(ov->clear, ktime_get_mono_fast_ns());
 		WRITE_ONCE(ov->watch.on, true);
 		unc_global_interrupt(ov, true);
@@ -195,12 +198,12 @@ void unc_global_sampler_begin(struct unc_overflow *ov)
 }
 
 /**
- * unc_global_sampler_end() - an event that samples in a box that signals goes
+ * unc_global_sampler_end() - count an event that stops sampling in a box that signals
  * @ov: the package's overflows
  *
- * With the last such event the PMI goes to no core.  A counter may have overflowed just
- * before, or overflows before it is stopped: the timer checks for that at once, and for
- * late overflows for a while.
+ * After the last such event the PMI goes to no core.  But a counter may have overflowed
+ * just before, or may overflow before it is stopped.  So the timer checks for overflows at
+ * once, and every 20 ms for UNC_LINGER_NS.
  *
  * Returns whether no such event is left.
  * Context: interrupts off, on a CPU of the package.

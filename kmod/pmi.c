@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The work that an NMI must not do: queued by the NMI (nmi.c), or by another CPU that
- * has handled an overflow.  And the registers of the code that a hard interrupt has
- * interrupted.
+ * The work after a PMI, the interrupt of a counter's overflow: unc_overflow_work() handles
+ * overflows and delivers samples.  The PMI is an NMI (nmi.c), which must not do this work,
+ * so it queues an irq_work.  A CPU that has handled an overflow kicks the other CPUs with
+ * sampling events by an IPI, and they do the work as well.
+ *
+ * A sample records the registers of interrupted code.  This file also finds these registers
+ * in a hard interrupt.
  */
 #include <linux/module.h>
 #include <asm/unwind.h>
@@ -11,19 +15,19 @@
 #include "nmi.h"
 #include "pmi.h"
 
-/* A kick from another CPU. */
+/* An IPI from another CPU that has handled an overflow. */
 struct unc_pmi {
 	call_single_data_t csd;
-	atomic_t kicked;	/* @csd is on its way */
+	atomic_t kicked;	/* @csd is queued, and must not be queued again */
 };
 
 static DEFINE_PER_CPU(struct unc_pmi, unc_pmi);
-/* Handles overflows and delivers samples. */
+/* unc_overflow_work(), which is in a higher layer */
 static void (*unc_pmi_work)(void);
 
 /**
- * unc_pmi_in_handler() - keep NMIs from sampling the driver's own code
- * @on: the driver's code begins; false: it ends
+ * unc_pmi_in_handler() - mark the driver's handlers, which NMIs do not sample
+ * @on: true: a handler begins; false: the handler ends
  *
  * Context: hard interrupt.
  */
@@ -34,8 +38,10 @@ void unc_pmi_in_handler(bool on)
 }
 
 /**
- * unc_pmi_caller() - find the code that has called the driver
- * @here: gets the caller's address, and no stack
+ * unc_pmi_caller() - find the code that has called the driver, for a sample
+ * @here: gets the caller's address; its stack and frame pointers are 0
+ *
+ * Functions of the driver are skipped.  If no caller is found, the address is schedule().
  *
  * Context: any but NMI, on the CPU to be sampled.
  */
@@ -58,12 +64,12 @@ void unc_pmi_caller(struct pt_regs *here)
 }
 
 /**
- * unc_pmi_regs() - find the registers of the interrupted code
- * @here: registers to fill in where the interrupted code's are not found
+ * unc_pmi_regs() - find the registers of the code that an interrupt has interrupted
+ * @here: filled in by unc_pmi_caller() if these registers are not found
  *
  * get_irq_regs() does not have the registers in all interrupts; the unwinder does.
  *
- * Return: the registers, or @here with an address and no stack.
+ * Return: the registers, or @here.
  * Context: hard interrupt, on the CPU to be sampled.
  */
 struct pt_regs *unc_pmi_regs(struct pt_regs *here)
@@ -89,7 +95,7 @@ static void unc_pmi_irq_work(struct irq_work *work)
 
 static void unc_pmi_kicked(void *data)
 {
-	/* from here on it can be kicked again */
+	/* clear before the work: a kick during the work queues the work again */
 	atomic_set_release(this_cpu_ptr(&unc_pmi.kicked), 0);
 	unc_pmi_work();
 }
@@ -98,7 +104,7 @@ static void unc_pmi_kicked(void *data)
  * unc_pmi_kick() - have the other CPUs of a package deliver their samples
  * @pkg: the package
  *
- * A CPU that has got the PMI itself needs no kick: its work is still to run.
+ * A CPU that has got the PMI itself needs no kick: its irq_work is still to run.
  *
  * Context: hard interrupt, no lock of the driver held.
  */
@@ -115,7 +121,7 @@ void unc_pmi_kick(struct unc_package *pkg)
 		    READ_ONCE(per_cpu(unc_nmi, cpu).hit.pending) ||
 		    atomic_xchg(&pmi->kicked, 1))
 			continue;
-		/* a CPU that goes offline has its events taken off in order */
+		/* the IPI fails if the CPU goes offline: perf removes its events anyway */
 		if (smp_call_function_single_async(cpu, &pmi->csd))
 			atomic_set(&pmi->kicked, 0);
 	}
@@ -150,5 +156,6 @@ void unc_pmi_exit(void)
 		irq_work_sync(&per_cpu(unc_nmi, cpu).work);
 		unc_csd_wait(&per_cpu(unc_pmi, cpu).csd);
 	}
+	/* wait for functions that an IPI calls: unc_csd_wait() does not */
 	synchronize_rcu();
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Probing at load whether a package's PMI reaches a CPU, and how long that takes.
+ * Probing at load whether a package's PMI reaches a CPU, and how long that takes.  The PMI
+ * is the interrupt that the UBox sends when a counter overflows.
  *
- * The UBox's clock overflows some times, with the PMI sent to all cores, as it is while
- * events sample.  Where no PMI arrives all boxes are polled.
+ * The probe makes the UBox's clock, a counter, overflow some times, with the PMI sent to
+ * all cores.  If no PMI arrives, the package's timer polls all boxes that sample.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -17,26 +18,31 @@
 #include "package.h"
 #include "pmi_probe.h"
 
-/* Lets a CPU receive PMIs of the uncore; IA32_DEBUGCTL. */
+/* Bit of IA32_DEBUGCTL that lets a CPU receive PMIs of the uncore. */
 #define UNC_DEBUGCTL_PMI	BIT_ULL(13)
 
-/* How long (ns) to wait for a PMI. */
+/* Longest time (ns) to wait for a PMI. */
 #define UNC_ANSWER_NS		(50 * NSEC_PER_MSEC)
-/* Overflows whose delay is measured. */
+/* Number of overflows whose delay is measured. */
 #define UNC_PROBES		7
 
-/* CPUs need UNC_DEBUGCTL_PMI set; and on which CPUs the driver has set it. */
+/* CPUs get PMIs only with UNC_DEBUGCTL_PMI set. */
 static bool unc_debugctl_needed;
+/* The driver has set UNC_DEBUGCTL_PMI on the CPU, and clears the bit at unload. */
 static DEFINE_PER_CPU(bool, unc_debugctl);
 
 /* A probe. */
 struct unc_probe {
 	struct unc_package *pkg;
-	struct unc_box *box;	/* its clock overflows */
+	struct unc_box *box;	/* box whose fixed counter, a clock, overflows */
 	bool overflowed;	/* the global status has shown the last overflow */
 	u64 delay[UNC_PROBES];	/* ns from each overflow to its PMI */
 };
 
+/*
+ * Stop the clock of a box, and set it to overflow after @left cycles.  Start the clock with
+ * the control @ctl, unless @ctl is 0.
+ */
 static void unc_probe_set_clock(struct unc_box *box, u64 ctl, u64 left)
 {
 	u64 mask = GENMASK_ULL(unc_access_bits(box, UNC_FIXED) - 1, 0);
@@ -69,7 +75,7 @@ static u64 unc_probe_overflow(struct unc_probe *probe)
 		passed = ktime_get_mono_fast_ns() - start;
 		answered = unc_nmi_probe_answered();
 		cond_resched();
-		/* another CPU may be a thread of this core, or of the host */
+		/* leave time to the core's other thread, or to the hypervisor */
 		cpu_relax();
 	} while (!answered && passed < UNC_ANSWER_NS);
 	probe->overflowed = unc_global_status() != 0;
@@ -79,6 +85,7 @@ static u64 unc_probe_overflow(struct unc_probe *probe)
 	return answered ? max_t(u64, passed, 1) : 0;
 }
 
+/* Let this CPU receive PMIs of the uncore. */
 static void unc_debugctl_allow(void *unused)
 {
 	u64 value;
@@ -100,7 +107,10 @@ static void unc_debugctl_restore(void *unused)
 	this_cpu_write(unc_debugctl, false);
 }
 
-/* The first PMI; if none comes, once more with the CPUs allowed to receive PMIs. */
+/*
+ * Check whether an overflow leads to a PMI.  If the overflow shows in the status and no PMI
+ * comes, try again with UNC_DEBUGCTL_PMI set on all CPUs.
+ */
 static bool unc_probe_first(struct unc_probe *probe)
 {
 	if (unc_probe_overflow(probe))
@@ -122,8 +132,10 @@ static int unc_probe_cmp(const void *a, const void *b)
 }
 
 /*
- * On a CPU of the package; process context.  The latency is the median: a CPU that was
- * held up once must not raise the charge of every freeze.
+ * Probe the PMI, and measure its latency, with which the driver charges each freeze by an
+ * overflow (freeze.c).  The latency is the median of some delays: one delay of a CPU that
+ * was busy must not raise the charge of every freeze.
+ * Context: process, on a CPU of the package.
  */
 static int unc_probe_run(void *data)
 {

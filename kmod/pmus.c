@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The PMUs: one for the boxes of each type and index in all packages.
+ * The PMUs: registration, and migration of their events.  A PMU has the boxes of one type
+ * and index in all packages.
+ *
+ * All events of a package run on its perf CPU.  When that CPU goes offline, perf removes
+ * its events and adds them on another CPU of the package, the new perf CPU: they migrate.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -24,6 +28,7 @@ static void unc_pmu_free(struct unc_pmu *pmu)
 	kfree(pmu);
 }
 
+/* Give a PMU's boxes perf's number of the PMU, which unc_own_event_resched() needs. */
 static void unc_pmu_tell_boxes(const struct unc_pmu *pmu)
 {
 	unsigned int i;
@@ -109,7 +114,7 @@ void unc_pmus_unregister(void)
 
 /* --- migration ----------------------------------------------------------- */
 
-/* Check whether an event waits for a counter; members of a disabled group do not. */
+/* Check whether an event waits for a counter.  Events of a disabled group do not wait. */
 static bool unc_is_waiting(const struct perf_event *event)
 {
 	return READ_ONCE(event->state) == PERF_EVENT_STATE_INACTIVE &&
@@ -126,7 +131,7 @@ static unsigned int unc_pmu_count_events(struct unc_pmu *pmu, unsigned int cpu,
 
 	*waiting = 0;
 	spin_lock(&pmu->lock);
-	/* keeps a group's leader that is closed */
+	/* a leader that is closed meanwhile stays in memory */
 	rcu_read_lock();
 	list_for_each_entry(ue, &pmu->events, list) {
 		if (READ_ONCE(ue->event->cpu) != cpu)
@@ -139,6 +144,10 @@ static unsigned int unc_pmu_count_events(struct unc_pmu *pmu, unsigned int cpu,
 	return n;
 }
 
+/*
+ * Begin or end a migration of a box's events by this task.  During the migration the slots
+ * of events that perf removes keep their counters (unc_del_counter() in pmu.c).
+ */
 static void unc_pmu_set_migrating(struct unc_box *box, bool on)
 {
 	unsigned long flags;
@@ -153,12 +162,15 @@ static void unc_pmu_set_migrating(struct unc_box *box, bool on)
 }
 
 /*
- * Counters run on while their events migrate, unless the events are multiplexed: then
- * perf takes them off and on as well, and scales what they miss.
+ * Migrate a PMU's events from CPU @from to CPU @to.  Counters run on while their events
+ * migrate, so no count is lost.  If an event waits for a counter, the events are
+ * multiplexed: then counters need not run on, because perf scales the counts of events
+ * that it removes and adds.
  *
- * From Linux 6.2 until a repair of 2026, which 6.12.117 has, perf moves only one event
- * and its group each time.  Each call is a grace period, so where perf moves all
- * events there is one call.
+ * From Linux 6.2 until a repair of 2026, which 6.12.117 has, perf migrates only one event
+ * and its group in a call.  So the call is repeated until no event is left on @from, or
+ * none has moved.  A call waits for a grace period of RCU, so the loop makes no call
+ * without events.
  */
 static void unc_pmu_migrate(struct unc_pmu *pmu, struct unc_box *box,
 			    unsigned int from, unsigned int to)

@@ -1,18 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading a box's counters into the totals of its slots, and verifying its registers:
- * other programs write them, too.  All functions are called with the box's lock held and
- * interrupts off, on a CPU of its package.
+ * Reading a box's counters, and verifying its registers.
+ *
+ * A slot, which is what the box counts for one or more equal events, has a total of 64
+ * bits.  A refresh reads the slot's counter and adds the growth since the last read to the
+ * total, modulo the counter's width.
+ *
+ * Other programs may write the registers.  Growth that the hardware cannot have counted is
+ * not added, and changed control registers are written again.
+ *
+ * All functions are called with the box's lock held and interrupts off, on a CPU of the
+ * box's package.
  */
 #include "access.h"
 #include "compat.h"
 #include "refresh.h"
 #include "report.h"
 
-/* Counts that may come at once, in no time: injected traffic, skew of clocks. */
+/*
+ * Counts that are always accepted.  Two clocks may differ a little, and traffic that is
+ * injected into the simulator takes no time.
+ */
 #define UNC_SLACK	(1ULL << 16)
 
-/* Return the most counts of a slot in some time: twice those of the fastest clock. */
+/*
+ * Return the largest growth that is accepted in @ns: twice that of an event with its
+ * largest increment in each cycle of the fastest clock.  @slot->low_ns is the time in which
+ * that event counts 2^32.
+ */
 static u64 unc_refresh_most(const struct unc_slot *slot, u64 ns)
 {
 	u64 most = unc_mul_div(ns, 2ULL * U32_MAX, slot->low_ns);
@@ -20,13 +35,18 @@ static u64 unc_refresh_most(const struct unc_slot *slot, u64 ns)
 	return most < U64_MAX - UNC_SLACK ? most + UNC_SLACK : U64_MAX;
 }
 
-/* Continue from the value that another program wrote to the counter. */
+/*
+ * Continue a slot from its counter's present value, without adding the growth: another
+ * program has written the counter or its control.
+ */
 static void unc_refresh_resync(struct unc_box *box, struct unc_slot *slot)
 {
+	/* 0: read both halves of the counter */
 	slot->stamp = 0;
-	/* a dead box reads all ones, which no program wrote */
+	/* the growth came from a dead box, which reads all ones, and not from a program */
 	if (!unc_access_read_counter(box, slot, &slot->raw))
 		return;
+	/* the counter no longer overflows at the next sample: the timer arms it again */
 	slot->sampling.armed = false;
 	unc_report_foreign(box);
 }
@@ -37,7 +57,8 @@ static void unc_refresh_resync(struct unc_box *box, struct unc_slot *slot)
  * @slot: the slot
  *
  * Adds nothing when the box does not answer.  Adds nothing either when the counter has
- * grown by more than its event can count in the time: another program wrote the counter.
+ * grown by more than its event can count since the last read: then another program wrote
+ * the counter.
  */
 void unc_refresh_slot(struct unc_box *box, struct unc_slot *slot)
 {
@@ -45,13 +66,13 @@ void unc_refresh_slot(struct unc_box *box, struct unc_slot *slot)
 	u64 before = slot->stamp;
 	u64 raw, grown;
 
-	/* assigned a counter, but not started yet */
+	/* unc_box_end() has still to program the counter for the slot */
 	if (box->ctr[slot->ctr].dirty)
 		return;
 	if (!unc_access_read_counter(box, slot, &raw))
 		return;
 	grown = ((raw << shift) - (slot->raw << shift)) >> shift;
-	/* a counter of 64 bits never wraps: a value that decreases has not changed */
+	/* a counter of 64 bits does not wrap: a value that decreased is not growth */
 	if (!shift && (s64)grown < 0)
 		return;
 	if (before && grown > UNC_SLACK &&
@@ -110,7 +131,10 @@ void unc_refresh_verify(struct unc_box *box)
 	unc_refresh_box(box);
 	if (box->dead || box->hw.frozen || !box->type->regs.box_ctl)
 		return;
-	/* another program may have written box control: have a shared one written, too */
+	/*
+	 * Another program may have written box control.  A box control that boxes share is
+	 * written only if its value is not known (access.c).
+	 */
 	box->hw.box_ctl_known = false;
 	unc_access_write_box_ctl(box, 0);
 }
