@@ -5,8 +5,9 @@
  * never in an NMI: some accesses take a lock of the kernel, which the interrupted code
  * may hold.
  *
- * An access takes hundreds or thousands of cycles.  So control registers are read only
- * once, at load.
+ * An access takes hundreds or thousands of cycles.  So the driver remembers the values that
+ * it wrote to control registers, and reads these registers only at load and to verify them
+ * (refresh.c).
  */
 #include "access.h"
 #include "lock.h"
@@ -46,7 +47,10 @@ static u64 unc_counter_mask(const struct unc_box *box, unsigned int ctr)
 	return GENMASK_ULL(unc_access_bits(box, ctr) - 1, 0);
 }
 
-/* Write a register.  Returns 0, or a negative errno if the write faults. */
+/*
+ * Write a register of a box that is not dead.  Returns 0, or a negative errno if the write
+ * faults.
+ */
 static int unc_try_write(struct unc_box *box, u32 reg, u64 value)
 {
 	const struct unc_space *space = box->type->space;
@@ -99,6 +103,7 @@ void unc_access_write_counter(struct unc_box *box, unsigned int ctr, u64 value)
 
 	if (box->dead)
 		return;
+	/* the register has the control as well: write the control that it holds */
 	if (box->type->layout->count)
 		value |= box->ctr[ctr].ctl;
 	box->type->space->write_counter(box, reg, value);
@@ -109,7 +114,7 @@ void unc_access_write_counter(struct unc_box *box, unsigned int ctr, u64 value)
  * @box: the box
  * @ctr: the counter
  *
- * Return: the control without a count in the same register.
+ * Return: the control, without the count if both share the register.
  */
 u64 unc_access_read_ctl(struct unc_box *box, unsigned int ctr)
 {
@@ -139,8 +144,8 @@ static bool unc_has_enabled(const struct unc_box *box)
 
 /*
  * Write the box control that all boxes of a PCI function share.  Its freeze bit stops
- * all of these boxes.  So the bit is set only while a box with an enabled counter is
- * frozen: a box without enabled counters does not count anyway.
+ * all of these boxes.  So the bit is set only while one of the boxes that is frozen has an
+ * enabled counter.  A frozen box without enabled counters does not need the bit.
  */
 static void unc_write_shared_ctl(struct unc_box *box)
 {
@@ -263,7 +268,11 @@ void unc_access_write_box_ctl(struct unc_box *box, u32 value)
 		return;
 	}
 	value |= base;
-	/* the register cannot be read; firmware or another program may have cleared bits */
+	/*
+	 * Write in steps from the value that the register holds.  The register cannot be
+	 * read.  A write that faults shows that firmware or another program has cleared
+	 * bits: then begin with no bit set.
+	 */
 	if (!(box->type->quirks & UNC_QUIRK_STEPWISE))
 		unc_write(box, reg, value);
 	else if (unc_step_box_ctl(box, box->hw.box_ctl_known ? box->hw.box_ctl : base, value))
@@ -283,7 +292,10 @@ void unc_access_clear_status(struct unc_box *box)
 			  box->type->regs.status_mask << box->io.first);
 }
 
-/* Set as many low bits of a counter as it has: writes of more bits may fault. */
+/*
+ * Set all bits of a counter.  A write of more bits than the counter has may fault, so after
+ * a fault a write with one bit less is tried.
+ */
 static void unc_write_ones(struct unc_box *box, unsigned int ctr)
 {
 	u32 reg = unc_ctr_reg(box, ctr);
@@ -298,8 +310,11 @@ static void unc_write_ones(struct unc_box *box, unsigned int ctr)
 }
 
 /*
- * Find the width of counter @ctr.  Returns 0 when the counter keeps no bit of all ones.
- * A value that fits no width is kept for a message, which cannot be printed here.
+ * Find the width of counter @ctr in bits: set all bits, and see which bits the counter
+ * keeps.  Returns 0 when the counter keeps no bit.
+ *
+ * If the kept bits are not a plausible width, the width is the documented one, and the
+ * value is stored for a message: no message is printed with the box's lock held.
  */
 static u8 unc_probe_width(struct unc_box *box, unsigned int ctr)
 {
@@ -320,7 +335,7 @@ static u8 unc_probe_width(struct unc_box *box, unsigned int ctr)
 
 #define UNC_PATTERN	0x5a5a5a5a
 
-/* Check whether a register keeps the values that are written.  Restores its value. */
+/* Check whether a register keeps written values.  Restores the register's old value. */
 static bool unc_keeps(struct unc_box *box, u32 reg)
 {
 	const struct unc_space *space = box->type->space;
@@ -339,7 +354,7 @@ static bool unc_keeps(struct unc_box *box, u32 reg)
 static void unc_probe_addresses(struct unc_box *box)
 {
 	const struct unc_type *type = box->type;
-	bool here, there;
+	bool here, there;	/* which of the two address tables the registers fit */
 
 	if (!type->regs.moved.only_old)
 		return;
@@ -354,7 +369,8 @@ static void unc_probe_addresses(struct unc_box *box)
  * @box: the box, which is frozen, and whose controls are clear
  *
  * Public sources disagree on 44 or 48 bits.  So all bits of counter 0 and of the fixed
- * counter are set, and read back.  Counter 0 keeps that value.
+ * counter are set, and read back.  The fixed counter is cleared again, counter 0 is not:
+ * the caller clears it.
  *
  * Return: 0, or -ENODEV when counter 0 keeps no bit.
  */

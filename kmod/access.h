@@ -4,7 +4,7 @@
 
 #include "state.h"
 
-/* Does a counter count as its control says?  Free-running ones count always. */
+/* Check whether a counter has a control.  Free-running counters have none. */
 static inline bool unc_access_is_programmed(unsigned int ctr)
 {
 	return ctr < UNC_FREERUN0;
@@ -19,7 +19,7 @@ static inline unsigned int unc_access_next_programmed(const struct unc_type *typ
 	return ctr;
 }
 
-/* General counters, then the fixed one where there is one. */
+/* The counters of a box type that have a control: general counters, then the fixed one. */
 #define for_each_programmed(type, ctr)				\
 	for ((ctr) = 0; unc_access_is_programmed(ctr);		\
 	     (ctr) = unc_access_next_programmed(type, ctr))

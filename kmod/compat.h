@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between the kernels that the driver is built for (6.1 and
- * later), and what none of them has.  The only file of the driver that may look at
+ * Differences between the kernels that the driver is built for (6.1 and later), and
+ * functions that no kernel has.  The only file of the driver that may look at
  * LINUX_VERSION_CODE.
  */
 #ifndef XEON_UNCORE_COMPAT_H
@@ -37,7 +37,7 @@ unc_hrtimer_setup(struct hrtimer *timer,
 #define unc_hrtimer_setup hrtimer_setup
 #endif
 
-/* 64 bits of an MSR: the l of old was short for long. */
+/* Accesses to 64 bits of an MSR: newer kernels have renamed rdmsrl() to rdmsrq(). */
 #ifndef rdmsrq
 #define rdmsrq			rdmsrl
 #define rdmsrq_safe		rdmsrl_safe
@@ -55,7 +55,7 @@ unc_hrtimer_setup(struct hrtimer *timer,
 #define unc_assign_str(field, value)	__assign_str(field)
 #endif
 
-/* To checkers of locks: a function that returns true with @lock held. */
+/* For checkers of locks: the function returns true if it has taken @lock. */
 #ifdef __cond_acquires_impl_true
 #define unc_true_acquires(lock)	__cond_acquires(true, lock)
 #else
@@ -69,9 +69,9 @@ typedef void (*unc_tick_fn)(void);
 typedef void (*unc_took_fn)(u64 sample_len_ns);
 
 /*
- * Functions that a PMU driver calls, but that no kernel exports to modules yet.
- * A kprobe finds them; one that is disabled puts no breakpoint there.  NULL when
- * there is none such.
+ * Find the address of a function that no kernel exports to modules; NULL: not found.  The
+ * registration of a kprobe gives the address.  The kprobe is disabled, so no breakpoint is
+ * written to the function.
  */
 static inline void *unc_find_function(const char *name)
 {
@@ -93,9 +93,9 @@ static inline void *unc_find_function(const char *name)
 }
 
 /*
- * Callbacks for a system that sleeps and wakes.  In 6.19 and in later releases
- * of stable kernels (Kbuild looks) they get an argument, declared with
- * UNC_SYSCORE_ARGS, and what is registered is a struct around them.
+ * Callbacks for suspend and resume.  In 6.19 and in later releases of stable kernels
+ * (Kbuild checks that) the callbacks have an argument, declared with UNC_SYSCORE_ARGS, and
+ * a struct syscore with the callbacks is registered.
  */
 #ifdef UNC_STRUCT_SYSCORE
 #define UNC_SYSCORE_ARGS	void *unused
@@ -110,9 +110,9 @@ struct syscore {
 #endif
 
 /*
- * Has the CPU been set apart from the scheduler's domains (isolcpus=, an isolated
- * cpuset) or from the kernel's noise (nohz_full=)?  From 7.0 on cpusets change
- * the domains' mask under RCU.
+ * Check whether a CPU is isolated from the scheduler's domains (isolcpus=, an isolated
+ * cpuset) or from the tick (nohz_full=).  From 7.0 on cpusets change the domains' mask
+ * under RCU, so the check takes rcu_read_lock().
  */
 static inline bool unc_cpu_is_isolated(unsigned int cpu)
 {
@@ -130,8 +130,8 @@ static inline bool unc_cpu_is_isolated(unsigned int cpu)
 }
 
 /*
- * Does the event count only while tasks of some cgroup run?  perf itself refuses
- * that of an uncore's event, but not of its group's leader.
+ * Check whether an event's group counts only while tasks of a cgroup run.  perf refuses a
+ * cgroup for an uncore event, but not for the leader of the event's group.
  */
 static inline bool unc_counts_cgroup(const struct perf_event *event)
 {
@@ -143,8 +143,8 @@ static inline bool unc_counts_cgroup(const struct perf_event *event)
 }
 
 /*
- * @a * @mul / @div, all of 64 bits, at most U64_MAX.  The kernel's own function
- * divides by hardware, which faults when the result does not fit.
+ * Return @a * @mul / @div, or U64_MAX if the result does not fit 64 bits.  The kernel's own
+ * function uses the division instruction, which faults in this case.
  */
 static inline u64 unc_mul_div(u64 a, u64 mul, u64 div)
 {
@@ -154,9 +154,9 @@ static inline u64 unc_mul_div(u64 a, u64 mul, u64 div)
 }
 
 /*
- * Wait for an asynchronous function call that nothing queues again.  The kernel unlocks a
- * call before it runs the function, with interrupts off: the caller waits for that with
- * synchronize_rcu().
+ * Wait for an asynchronous function call (IPI) that is not queued again.  The kernel unlocks
+ * @csd before it runs the function, with interrupts off.  So the caller must also wait for
+ * the function, with synchronize_rcu().
  */
 static inline void unc_csd_wait(call_single_data_t *csd)
 {
@@ -167,7 +167,7 @@ static inline void unc_csd_wait(call_single_data_t *csd)
 /* perf's mark in hw.interrupts of an event that it throttles (kernel/events/core.c) */
 #define UNC_THROTTLED	(~0ULL)
 
-/* Bits that newer kernels let a user set and that mean nothing to any box. */
+/* Return config3, which newer kernels have, and which has no meaning for any box. */
 static inline u64 unc_config3(const struct perf_event *event)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)

@@ -27,18 +27,20 @@ struct unc_found {
 	struct unc_package *pkg;
 	u64 status;		/* global status */
 	u64 ctl;		/* global control */
-	unsigned int running;	/* boxes with a counter enabled */
+	unsigned int running;	/* number of boxes with an enabled counter */
 	bool answers;		/* a CPU is online, and the global registers answer */
 };
 
-/* How often to look whether a clock runs, and how long (us) between two looks. */
+/* Reads of a clock that must show that it runs, and the time (us) before each read. */
 #define UNC_CLOCK_TRIES	10
 #define UNC_CLOCK_US	10
 
 /*
- * Let the fixed counter of an idle box run until its value changes, and make the box idle
- * again.  No event can use the box yet.  The CPU is in the box's package and does not
- * sleep meanwhile: in a package that sleeps the clock may stand still.
+ * Check whether the clock of an idle box runs: let the fixed counter count the clock until
+ * its value is not 0, and make the box idle again.  No event can use the box yet.
+ *
+ * In a package that sleeps the clock may stop.  This CPU is in the package and does not
+ * sleep meanwhile.
  */
 static bool unc_clock_runs(struct unc_box *box)
 {
@@ -51,6 +53,7 @@ static bool unc_clock_runs(struct unc_box *box)
 	box->hw.frozen = false;
 	while (!count && tries++ < UNC_CLOCK_TRIES) {
 		udelay(UNC_CLOCK_US);
+		/* 0: read both halves of the counter */
 		clock.stamp = 0;
 		if (!unc_access_read_counter(box, &clock, &count))
 			break;
@@ -82,8 +85,8 @@ static void unc_visit_boxes(struct unc_package *pkg, void (*visit)(struct unc_bo
 }
 
 /*
- * Clear the boxes of a package.  The package is frozen first, so that no counter can
- * overflow meanwhile.
+ * Clear and probe the boxes of a package, and note leftover register state in @data.  The
+ * package is frozen first, so that no counter can overflow meanwhile.
  * Context: on a CPU of the package, interrupts off.
  */
 static void unc_start_boxes(void *data)
@@ -127,6 +130,7 @@ static void unc_on_package(struct unc_package *pkg, smp_call_func_t func,
 	cpus_read_unlock();
 }
 
+/* Log leftover register state of a package, and results of the probes. */
 static void unc_report_found(const struct unc_found *found)
 {
 	const struct unc_package *pkg = found->pkg;
@@ -148,7 +152,7 @@ static void unc_report_found(const struct unc_found *found)
 			pr_warn("%s of package %d: a counter keeps %#llx of all ones: taking its documented %u bits; is another program writing it?\n",
 				box->name, pkg->phys_id, box->probed.kept,
 				box->type->bits);
-		/* once for all boxes of a function */
+		/* one message for all boxes of a PCI function: for its first box */
 		if (box->probed.undecided && !box->io.first)
 			pr_warn("%s of package %d: registers %#x and %#x do not tell where the counters are: taking the first reading\n",
 				box->name, pkg->phys_id, box->type->regs.moved.only_old,
@@ -226,7 +230,10 @@ void unc_power_resume(struct unc_package *pkg)
 	unc_lock_raw_release(&ov->ctl_lock);
 }
 
-/* Suspend.  Only this CPU is online, interrupts are off. */
+/*
+ * Suspend.  Only this CPU is online, with interrupts off.  unc_cpu_offline() has suspended
+ * the packages whose CPUs are all offline.
+ */
 static int unc_suspend(UNC_SYSCORE_ARGS)
 {
 	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
@@ -250,7 +257,7 @@ static struct syscore_ops unc_syscore_ops = {
 };
 static struct syscore unc_syscore = { .ops = &unc_syscore_ops };
 
-/* Retire all boxes before reboot, power-off or kexec: the next kernel finds no counts. */
+/* Retire all boxes before reboot, power-off or kexec: the next kernel finds them reset. */
 static int unc_reboot(struct notifier_block *nb, unsigned long action,
 		      void *data)
 {

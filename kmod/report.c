@@ -7,9 +7,12 @@
 #include "report.h"
 
 /*
- * A box is found dead, or its registers changed, with its lock held, and perhaps by
- * a BPF program that the scheduler runs with a run queue locked.  A message may wake
- * a task, so it is printed from an irq_work.
+ * Log that a box is dead, once for the box, or that another program writes registers, once
+ * for the package.
+ *
+ * This is an irq_work because a message may wake a task, which takes a run queue's lock.
+ * The caller of unc_report_dead() and unc_report_foreign() holds the box's lock.  It may
+ * also be a BPF program that the scheduler runs with a run queue locked.
  */
 static void unc_report(struct irq_work *work)
 {
@@ -30,8 +33,7 @@ static void unc_report(struct irq_work *work)
 /**
  * unc_report_init() - set up a box's reports
  * @box: the box
- * @resched: has perf remove the events of a dead box from its counters; runs in process
- *	context
+ * @resched: has perf remove the events of a dead box; runs in process context
  */
 void unc_report_init(struct unc_box *box, work_func_t resched)
 {
@@ -52,7 +54,7 @@ void unc_report_exit(struct unc_box *box)
 }
 
 /**
- * unc_report_dead() - report that a box has stopped answering
+ * unc_report_dead() - mark a box as dead, as it does not answer any more, and report that
  * @box: the box, which is locked
  */
 void unc_report_dead(struct unc_box *box)

@@ -9,7 +9,7 @@
 
 #include "report.h"
 
-/* Most reads of a counter's high half while the low half decreases. */
+/* Most reads of the high half of a counter whose low half decreases at each read. */
 #define UNC_CARRIES	4
 
 static u32 unc_config_read(struct pci_dev *pdev, void __iomem *regs, u32 reg)
@@ -69,9 +69,12 @@ static void unc_pci_write_filter(struct unc_box *box, u32 reg, u64 value)
 }
 
 /*
- * Put together the 64 bits of a counter whose low half is @lo, by reading the
- * high half as well.  A counter that runs may carry in between, but does not carry
- * again for a second: a low half that decreases twice is another program's, or broken.
+ * Read the high half of a counter whose low half has just read @lo.  Returns both halves.
+ *
+ * Between the two reads a running counter may carry from the low to the high half.  Then
+ * the low half has decreased, and the high half is read again.  A counter carries at most
+ * about once a second.  So a low half that decreases again was written by another program,
+ * or the hardware is broken: the number of tries is limited.
  */
 static bool unc_read_high(struct unc_box *box, u32 reg, u32 lo, u64 *value)
 {

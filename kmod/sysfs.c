@@ -13,7 +13,7 @@
 #include "package.h"
 #include "sysfs.h"
 
-/* A folder of a PMU's. */
+/* A folder of a PMU in sysfs. */
 struct unc_folder {
 	struct attribute_group group;
 	struct perf_pmu_events_attr *files;
@@ -28,10 +28,12 @@ struct unc_type_sysfs {
 static struct unc_type_sysfs *unc_types_sysfs;
 
 /*
- * Which events to list.  perf reads all event files of all PMUs, five times as many as
- * there are, before it counts anything; a big machine has thousands.  Tools that know
- * the catalogue need none of them.  Under intel_uncore's names tools expect exactly that
- * driver's files.
+ * Events that have a file in sysfs, by the module parameter "events".
+ *
+ * Before perf counts anything, it reads the event files of all PMUs: five times as many
+ * files as there are events.  A big machine has thousands of event files.  Tools
+ * that know the event catalogue need none of them.  With pmu_prefix=uncore tools expect
+ * exactly the files of intel_uncore.
  */
 enum unc_events { UNC_EVENTS_NONE, UNC_EVENTS_COMMON, UNC_EVENTS_ALL, UNC_EVENTS_IN_TREE };
 static const char *const unc_events_words[] = { "none", "common", "all" };
@@ -40,11 +42,12 @@ module_param(events, charp, 0444);
 MODULE_PARM_DESC(events,
 		 "event names in sysfs: \"all\" of the catalogue, \"common\" ones (default) or \"none\"; with pmu_prefix=uncore the default is those of intel_uncore; perf reads them all each time it starts");
 
+/* Return the choice of the module parameter or the default; -EINVAL: invalid parameter. */
 static int unc_sysfs_events(void)
 {
 	if (events)
 		return sysfs_match_string(unc_events_words, events);
-	/* intel_uncore does not drive all generations */
+	/* intel_uncore does not drive all generations, and then has no files to imitate */
 	return unc.lenient && unc.gen->in_tree ? UNC_EVENTS_IN_TREE : UNC_EVENTS_COMMON;
 }
 
@@ -61,7 +64,7 @@ int unc_sysfs_check(void)
 	return -EINVAL;
 }
 
-/* The CPUs on which tools open events: one of each package with the box. */
+/* Show the perf CPUs, on which tools open events: one of each package with the box. */
 static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr,
 			    char *page)
 {
@@ -95,7 +98,7 @@ static const struct attribute_group unc_pmu_group = {
 	.attrs = unc_pmu_attrs,
 };
 
-/* Give a folder a file for each text, the common ones or all. */
+/* Fill a folder with a file for each text; without @all, for each common text. */
 static int unc_folder_init(struct unc_folder *folder, const char *name,
 			   const struct unc_text *texts, unsigned int num, bool all)
 {
@@ -132,7 +135,10 @@ static void unc_folder_free(struct unc_folder *folder)
 	kfree(folder->group.attrs);
 }
 
-/* Fields that are common are intel_uncore's as well: it has no "local". */
+/*
+ * Make the folders of a box type.  With pmu_prefix=uncore (unc.lenient) the format folder
+ * has only the common fields, which intel_uncore has as well: it has no field "local".
+ */
 static int unc_type_sysfs_init(const struct unc_type *type,
 			       struct unc_type_sysfs *t)
 {

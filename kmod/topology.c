@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packages and the boxes in them: which there are, where their PCI functions
- * sit, and bringing boxes into and out of service.
+ * Finding the machine's packages, the PCI bus of each package's uncore, and the boxes of a
+ * package.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -67,6 +67,7 @@ struct unc_box *unc_topology_box(struct unc_package *pkg,
 	return box;
 }
 
+/* Find the PCI bus of each package's uncore: each such bus has a UBox. */
 static void unc_find_buses(void)
 {
 	struct pci_dev *pdev = NULL;
@@ -104,7 +105,7 @@ static void unc_find_buses(void)
 	}
 }
 
-/* Boxes that pci.c cannot find by a PCI function. */
+/* Make the boxes of a package that have no PCI function.  pci.c makes the other boxes. */
 static int unc_create_boxes(struct unc_package *pkg)
 {
 	const struct unc_type *type = unc.gen->types;
@@ -122,7 +123,7 @@ static int unc_create_boxes(struct unc_package *pkg)
 	return 0;
 }
 
-/* Those with a CPU online. */
+/* Return the number of packages that have a CPU online. */
 static unsigned int unc_count_packages(void)
 {
 	unsigned int cpu, n = 0;

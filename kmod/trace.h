@@ -11,16 +11,16 @@
 #include <linux/tracepoint.h>
 
 /**
- * overflow - samples of an event are about to be delivered
+ * overflow - a sample of an event is about to be delivered
  * @box: name of the box's PMU
- * @counter: hardware counter that the event has or follows; 4 is the fixed one
+ * @counter: hardware counter that counts the event; 4 is the fixed counter
  * @package: physical package id
- * @period: mean period of these samples
- * @frozen_ns: how long the counter's last overflow kept the package frozen until the
+ * @period: the sample's period, in counts
+ * @frozen_ns: time for which the counter's last overflow froze the package until the
  *	counter was read; 0 for overflows that the timer found
  *
- * Fires on the event's CPU, once for each event that has samples due: for an overflow
- * of a counter that several events share, as often as they are.
+ * Fires on the event's CPU, once for each event with a sample that is due.  If several
+ * events share the counter, an overflow fires the tracepoint once for each of them.
  */
 TRACE_EVENT(overflow,
 	TP_PROTO(const char *box, unsigned int counter, int package,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The package of a PCI bus, on E5 and E7: each package has one bus for its uncore,
- * with a UBox, and one below it for IO.
+ * The package of a PCI bus, on E5 and E7.  Each package has one bus for its uncore, with
+ * the PCI device of the UBox, and an IO bus with a lower number.  Sections (§) are those of
+ * Intel's manual 331051.
  */
 #include <linux/cpumask.h>
 #include <linux/nodemask.h>
@@ -10,12 +11,12 @@
 
 #include "hw.h"
 
-/* The node-id map: NODES fields of NODE_BITS bits. */
+/* The UBox's map of node ids (§1.6.1): a field of NODE_BITS bits for each package. */
 #define NODES		8
 #define NODE_BITS	3
 #define NODE_ID		GENMASK(NODE_BITS - 1, 0)
 
-/* The number of the package whose CPUs are in a NUMA node, or a negative errno. */
+/* Return the number of the package whose CPUs are in a NUMA node, or a negative errno. */
 static int unc_node_package(int node)
 {
 	unsigned int cpu;
@@ -28,14 +29,15 @@ static int unc_node_package(int node)
 }
 
 /**
- * unc_bus_of_ubox() - the number of the package that a UBox is in
+ * unc_bus_of_ubox() - find the number of a UBox's package
  * @ubox: the UBox
  *
- * The UBox's own node id, looked up in its map of node ids, gives the number
- * of the package.  The manual's example forgets to shift the map's fields.
+ * The field of the map that holds the UBox's own node id has the number of the package.
+ * The manual's example forgets to shift the map's fields.
  *
- * Node ids repeat in machines of more than 8 nodes.  There the bus's NUMA node
- * decides, which firmware may leave out; the map is still right for 8 packages.
+ * A field has 3 bits, so node ids repeat in machines of more than 8 nodes.  In such a
+ * machine the NUMA node of the UBox's bus gives the package.  If firmware does not give
+ * the bus a node, the map is used, which is still right for up to 8 packages.
  *
  * Return: the number, or a negative errno.
  */
@@ -62,7 +64,7 @@ int unc_bus_of_ubox(struct pci_dev *ubox)
 	return -ENODEV;
 }
 
-/* Is it a function that only an uncore bus has? */
+/* Check whether a PCI function is one that only an uncore bus has. */
 static bool unc_is_uncore_bus(struct pci_dev *pdev)
 {
 	const struct pci_device_id *id = pci_match_id(unc.gen->pci_ids, pdev);
@@ -71,11 +73,12 @@ static bool unc_is_uncore_bus(struct pci_dev *pdev)
 }
 
 /**
- * unc_bus_of_io() - the package that an IO bus belongs to
- * @bus: the bus
+ * unc_bus_of_io() - find the package of an IO bus
+ * @bus: the IO bus
  *
- * That is the package of the next higher uncore bus, also when this one's UBox
- * is hidden, so that its package is unknown.
+ * An IO bus belongs to the package of the next higher uncore bus.  If the UBox of that
+ * uncore bus is hidden, its package is unknown, and so is the package of the IO bus.  The
+ * uncore bus after it would give another package.
  *
  * Context: process.
  * Return: the package, or NULL.

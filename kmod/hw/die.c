@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The number of CBos and SBos of a package, which depends on its die.
+ * The number of CBos and SBos of a package, which depends on the package's die.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -9,10 +9,10 @@
 #include "hw.h"
 #include "../compat.h"
 
-/* of U_MSR_PMON_GLOBAL_CONFIG */
+/* Field of U_MSR_PMON_GLOBAL_CONFIG: number of CBos */
 #define GLOBAL_CONFIG_NUM_C	GENMASK(4, 0)
 
-/* of device 30 function 3 */
+/* Capability register of device 30 function 3; CHOP is 0 on the smallest die */
 #define CAPID4			0x94
 #define CAPID4_CHOP		GENMASK(7, 6)
 
@@ -21,7 +21,7 @@
  * @pkg: the package
  * @type: the CBo
  *
- * Return: the number, or the maximum when the register makes no sense.
+ * Return: the number, or the maximum when the register has 0 or more than the maximum.
  */
 unsigned int unc_die_cboxes(const struct unc_package *pkg,
 			    const struct unc_type *type)
@@ -41,11 +41,11 @@ unsigned int unc_die_cboxes(const struct unc_package *pkg,
 }
 
 /**
- * unc_die_sboxes() - read from the capability registers which die a package has
+ * unc_die_sboxes() - find the number of SBos by the die in the capability registers
  * @pkg: the package
- * @type: the SBo, of which the smallest die has the minimum and others the maximum
+ * @type: the SBo; the smallest die has count.min, all other dies have max_boxes
  *
- * Return: the number, or the maximum without capability registers.
+ * Return: the number of SBos, or the maximum if the capability registers are hidden.
  */
 unsigned int unc_die_sboxes(const struct unc_package *pkg,
 			    const struct unc_type *type)
@@ -62,7 +62,7 @@ unsigned int unc_die_sboxes(const struct unc_package *pkg,
 		pci_dev_put(pdev);
 		return capid4 & CAPID4_CHOP ? type->max_boxes : type->count.min;
 	}
-	/* without a UBox no bus is known to be the package's, and the log says so */
+	/* without a UBox the package's bus is unknown, which is in the log already */
 	if (pkg->bus >= 0)
 		pr_warn("package %d: no capability registers on PCI (device 8086:%04x): looking for %u SBos, and those that do not answer are left out\n",
 			pkg->phys_id, device, type->max_boxes);
