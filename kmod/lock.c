@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The driver's locks.  A BPF program may read an event wherever a probe can be
- * put: with any lock of the kernel held, and inside of the driver's own locks, as
- * register accesses have tracepoints.  So a reader never waits without bound.
+ * The driver's locks.  Every read of an event takes a box's lock.  A BPF program may read
+ * an event wherever a probe can be put: with any lock of the kernel held, and inside of the
+ * driver's own locks, as register accesses have tracepoints.  So a read never waits without
+ * bound.
  *
- * - Inside of the driver's locks on the same CPU (unc_busy), and in an NMI, it does
- *   not wait at all.
- * - For a lock that another CPU holds it waits for a limited time: that CPU may be
- *   waiting for a lock that the reader's caller holds.
+ * - In an NMI, and if the reader's CPU holds or waits for one of the driver's locks
+ *   (unc_busy), a read does not wait at all.
+ * - If another CPU holds the box's lock, a read waits for a limited time: the other CPU may
+ *   be waiting for a lock that the reader's caller holds.
  *
- * A reader that does not get the lock returns the event's last count.  That must not
+ * A read that does not get the lock returns the event's last count.  That must not
  * happen to a system call, so a system call's read waits longer.
  */
 #include "compat.h"
 #include "lock.h"
 
 /*
- * Longest wait of a reader, with interrupts off.  The holder of a lock makes some ten
- * register accesses, which take some ten microseconds, unless a hypervisor stops the
- * holder's CPU.
+ * Longest wait (ns) of a read for a lock, with interrupts off.  The CPU that holds the lock
+ * makes some ten register accesses, which take some ten microseconds, unless a hypervisor
+ * stops that CPU.
  */
 #define UNC_PATIENCE_NS		NSEC_PER_MSEC
 #define UNC_PATIENCE_SYSCALL_NS	(100 * NSEC_PER_MSEC)
 /*
- * Longest time between two tries that counts as waiting.  A longer time means that a
- * hypervisor has stopped the reader's CPU; the read would give up, and return an old
- * count, although the lock may be free.
+ * Longest time (ns) between two tries that counts as waiting.  A longer time means that a
+ * hypervisor has stopped the reader's CPU.  If that time counted, the read could give up
+ * and return an old count although the lock is free.
  */
 #define UNC_TRY_NS		(UNC_PATIENCE_NS / 10)
 
@@ -85,6 +86,7 @@ void unc_lock_release(struct unc_box *box, unsigned long flags)
 	local_irq_restore(flags);
 }
 
+/* Try to take a box's lock for a time of @ns. */
 static bool unc_trylock_for(struct unc_box *box, u64 ns)
 {
 	u64 now, before = ktime_get_mono_fast_ns();
@@ -102,9 +104,10 @@ static bool unc_trylock_for(struct unc_box *box, u64 ns)
 }
 
 /*
- * Check whether a system call reads an event: perf then has the event's context locked.
- * No holder of a box's lock waits for a context's lock.  While another CPU has the
- * context locked, a BPF program's read waits as long as a system call's.
+ * Check whether a system call reads an event: then perf has the event's context locked.
+ * Such a read may wait longer, because no holder of a box's lock waits for a context's
+ * lock.  If another CPU has the context locked, a BPF program's read is taken for a system
+ * call's, and waits as long.
  */
 static bool unc_lock_for_syscall(const struct perf_event *event)
 {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loading and unloading: check the CPU model and that intel_uncore is not loaded,
- * then start all parts in order; and CPU hotplug.
+ * Loading, unloading and CPU hotplug.  Loading checks the CPU model and that intel_uncore
+ * is not loaded, and then starts all parts of the driver in order.
+ *
+ * intel_uncore is the kernel's own driver of the same hardware.  The two drivers would
+ * program the same registers, so only one of them may be loaded.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -75,9 +78,10 @@ static bool unc_in_tree_is_loaded(void)
 	return unc.gen->in_tree && driver_find(unc.gen->in_tree, &pci_bus_type);
 }
 
-/* intel_uncore was past MODULE_STATE_COMING before the notifier was registered. */
+/* intel_uncore had passed MODULE_STATE_COMING before the notifier was registered. */
 static bool unc_in_tree_met;
 
+/* Notifier of modules: refuse a load of intel_uncore, and log why intel_uncore fails. */
 static int unc_module_event(struct notifier_block *nb, unsigned long action,
 			    void *data)
 {
@@ -87,7 +91,10 @@ static int unc_module_event(struct notifier_block *nb, unsigned long action,
 		return NOTIFY_DONE;
 	if (action != MODULE_STATE_COMING)
 		WRITE_ONCE(unc_in_tree_met, true);
-	/* UNC_HOTPLUG_STATE was taken: intel_uncore itself logs nothing */
+	/*
+	 * MODULE_STATE_GOING: the load failed because this driver has UNC_HOTPLUG_STATE,
+	 * and intel_uncore itself logs nothing.
+	 */
 	if (action == MODULE_STATE_COMING ||
 	    (action == MODULE_STATE_GOING && READ_ONCE(unc.ready)))
 		pr_err("%s not loaded: it would program the same registers; rmmod %s first\n",
@@ -113,7 +120,7 @@ static int unc_check_in_tree(void)
 	return unc_in_tree_is_loaded() ? unc_refuse_in_tree() : 0;
 }
 
-/* Wait for the end of a load of intel_uncore that fails. */
+/* Number of checks whether a failing load of intel_uncore has ended, and ms between them */
 #define UNC_IN_TREE_TRIES	500
 #define UNC_IN_TREE_MS		10
 
@@ -148,7 +155,7 @@ static int unc_outlast_in_tree(void)
  */
 #define UNC_HOTPLUG_STATE	CPUHP_AP_PERF_X86_UNCORE_ONLINE
 
-/* On the CPU that comes online. */
+/* Handle a CPU that comes online.  Runs on that CPU. */
 static int unc_cpu_online(unsigned int cpu)
 {
 	struct unc_package *pkg = unc_package_of_cpu(cpu);
@@ -163,7 +170,7 @@ static int unc_cpu_online(unsigned int cpu)
 	unc_nmi_online();
 	unc_pmi_probe_online();
 	if (pkg->cpu >= nr_cpu_ids) {
-		/* the package's registers may hold any value */
+		/* all CPUs of the package were offline: its registers may hold any value */
 		unc_power_resume(pkg);
 		WRITE_ONCE(pkg->cpu, unc_package_pick_cpu(pkg, nr_cpu_ids));
 	}
@@ -172,7 +179,10 @@ static int unc_cpu_online(unsigned int cpu)
 	return 0;
 }
 
-/* On the CPU that goes offline, while it still runs. */
+/*
+ * Handle a CPU that goes offline.  Runs on that CPU.  If it is the package's perf CPU, the
+ * package's events migrate to another CPU of the package.
+ */
 static int unc_cpu_offline(unsigned int cpu)
 {
 	struct unc_package *pkg = unc_package_of_cpu(cpu);
@@ -204,7 +214,7 @@ static bool unc_prefix_ok(const char *prefix)
 	return !prefix[n] && n && n <= 32;
 }
 
-/* Log why the processor is not supported. */
+/* Log that the processor is not supported. */
 static void __init unc_name_stranger(void)
 {
 	const struct x86_cpu_id *id = x86_match_cpu(unc_unread_cpus);
@@ -321,7 +331,7 @@ static int __init unc_start(void)
 		err = unc_power_init();
 	if (err)
 		goto no_pmus;
-	/* Nothing fails from here on: events may be opened. */
+	/* nothing fails from here on, so events may be opened */
 	WRITE_ONCE(unc.ready, true);
 	unc_log_summary();
 	return 0;
@@ -338,8 +348,8 @@ no_pci:
 }
 
 /*
- * Load the driver.  The notifier keeps intel_uncore from being loaded from the first
- * check until the last register is restored.
+ * Load the driver.  The notifier is registered before the first check for intel_uncore, and
+ * unregistered after the last register is restored.  It refuses loads of intel_uncore.
  */
 static int __init unc_init(void)
 {
@@ -348,7 +358,10 @@ static int __init unc_init(void)
 	if (err)
 		return err;
 	err = unc_check_machine() ?: unc_start();
-	/* from now on the notifier refuses every intel_uncore */
+	/*
+	 * A load of intel_uncore that began before the notifier was registered has ended.
+	 * The notifier refuses later loads, so a second start cannot meet another one.
+	 */
 	if (err == -EAGAIN)
 		err = unc_start();
 	if (err)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /sys/module/xeon_uncore/packageN/: what counting and sampling did, and what
- * they cost, a package.  Documentation/ABI/testing/sysfs-module-xeon_uncore
- * describes it.
+ * /sys/module/xeon_uncore/packageN/: statistics of each package on samples, overflows and
+ * freezes.  Documentation/ABI/testing/sysfs-module-xeon_uncore describes the files.
  */
 #include <linux/kobject.h>
 #include <linux/module.h>
@@ -11,6 +10,7 @@
 #include "package.h"
 #include "package_sysfs.h"
 
+/* Find the package of a folder; NULL before pkg->kobj is set and after it is cleared. */
 static struct unc_package *unc_package_of(struct kobject *kobj)
 {
 	unsigned int i;

@@ -114,7 +114,10 @@ static bool unc_filters_reachable(struct pci_dev *pdev,
 	return true;
 }
 
-/* Find the box type of a row of the id table, for the PMU names in use. */
+/*
+ * Find the box type of a row of the id table.  With pmu_prefix=uncore (unc.lenient) some
+ * types are replaced by types like those of intel_uncore.
+ */
 static const struct unc_type *unc_pci_type(const struct pci_device_id *id)
 {
 	const struct unc_type *type =
@@ -123,7 +126,10 @@ static const struct unc_type *unc_pci_type(const struct pci_device_id *id)
 	return unc.lenient && type->pci.in_tree ? type->pci.in_tree : type;
 }
 
-/* Fill in the boxes of a function, from @index on; or the box whose filters it has. */
+/*
+ * Fill in the boxes of a function, beginning with number @index of the type.  A function
+ * with filters has one entry: the box that uses the filters.
+ */
 static int unc_pci_find_boxes(struct unc_function *f, struct unc_package *pkg,
 			      const struct unc_type *type, unsigned int index)
 {
@@ -137,6 +143,10 @@ static int unc_pci_find_boxes(struct unc_function *f, struct unc_package *pkg,
 	return 0;
 }
 
+/*
+ * Give a function's registers to its boxes.  With @filter the function has a box's filter
+ * registers.
+ */
 static int unc_pci_join(struct pci_dev *pdev, struct unc_function *f,
 			bool filter)
 {
@@ -183,7 +193,7 @@ static int unc_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 			 type->name, index, KBUILD_MODNAME);
 		return -ENODEV;
 	}
-	/* a UBox is missing, or unknown: unc_topology_init() has told */
+	/* the package's UBox is missing or unknown, which unc_topology_init() has logged */
 	if (!pkg)
 		return -ENODEV;
 	f = kzalloc(struct_size(f, box, num), GFP_KERNEL);
@@ -207,7 +217,7 @@ static void unc_pci_remove_box(struct unc_box *box)
 	unsigned long flags;
 
 	flags = unc_lock_box(box);
-	/* no counter may overflow later, if the function still answers */
+	/* stop the counters if the function still answers: none may overflow later */
 	unc_box_retire(box);
 	unc_lock_release(box, flags);
 	/* a report of the dead box may be pending */
@@ -217,6 +227,7 @@ static void unc_pci_remove_box(struct unc_box *box)
 	box->io.function = NULL;
 }
 
+/* Stop using the filters of a box, whose function is being removed. */
 static void unc_pci_remove_filter(struct unc_box *box)
 {
 	unsigned long flags;
@@ -228,7 +239,7 @@ static void unc_pci_remove_filter(struct unc_box *box)
 	unc_lock_release(box, flags);
 }
 
-/* Release a function that is removed, or of a driver that is unloaded. */
+/* Release a function that is removed, or all functions when the driver is unloaded. */
 static void unc_pci_remove(struct pci_dev *pdev)
 {
 	struct unc_function *f = pci_get_drvdata(pdev);
@@ -244,7 +255,7 @@ static void unc_pci_remove(struct pci_dev *pdev)
 			unc_pci_remove_filter(box);
 		if (!counting || !box->dead)
 			continue;
-		/* perf finds that the box's events cannot be added any more */
+		/* have perf remove the box's events, which run no more */
 		schedule_work(&box->report.resched);
 		dev_warn(&pdev->dev, "%s of package %d: removed while counting: its events stop at their last count\n",
 			 box->name, box->pkg->phys_id);
