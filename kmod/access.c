@@ -5,9 +5,9 @@
  * never in an NMI: some accesses take a lock of the kernel, which the interrupted code
  * may hold.
  *
- * An access takes hundreds or thousands of cycles.  So the driver remembers the values that
- * it wrote to control registers, and reads these registers only at load and to verify them
- * (refresh.c).
+ * An access takes hundreds or thousands of cycles.  So the driver remembers the values
+ * that it wrote to control registers, and reads these registers only at load and to
+ * verify them (refresh.c).
  */
 #include "access.h"
 #include "lock.h"
@@ -48,8 +48,8 @@ static u64 unc_counter_mask(const struct unc_box *box, unsigned int ctr)
 }
 
 /*
- * Write a register of a box that is not dead.  Returns 0, or a negative errno if the write
- * faults.
+ * Write a register of a box that is not dead.  Returns 0, or a negative errno if the
+ * write faults.
  */
 static int unc_try_write(struct unc_box *box, u32 reg, u64 value)
 {
@@ -143,8 +143,8 @@ static bool unc_has_enabled(const struct unc_box *box)
 }
 
 /*
- * Write the box control that all boxes of a PCI function share.  Its freeze bit stops
- * all of these boxes.  So the bit is set only while one of the boxes that is frozen has an
+ * Write the box control that all boxes of a PCI function share.  Its freeze bit stops all
+ * of these boxes.  So the bit is set only while one of the boxes that is frozen has an
  * enabled counter.  A frozen box without enabled counters does not need the bit.
  */
 static void unc_write_shared_ctl(struct unc_box *box)
@@ -293,8 +293,8 @@ void unc_access_clear_status(struct unc_box *box)
 }
 
 /*
- * Set all bits of a counter.  A write of more bits than the counter has may fault, so after
- * a fault a write with one bit less is tried.
+ * Set all bits of a counter.  A write of more bits than the counter has may fault, so
+ * after a fault a write with one bit less is tried.
  */
 static void unc_write_ones(struct unc_box *box, unsigned int ctr)
 {

@@ -10,9 +10,9 @@
  *
  * A box without events is parked: it stays frozen, with its control registers reset.
  *
- * Other programs write these registers, too.  While a box counts, the driver relies on the
- * values that it wrote last, and refresh.c verifies them.  A parked box that starts is
- * reset, and all of its registers are written.
+ * Other programs write these registers, too.  While a box counts, the driver relies on
+ * the values that it wrote last, and refresh.c verifies them.  A parked box that starts
+ * is reset, and all of its registers are written.
  */
 #include "access.h"
 #include "box.h"
@@ -117,8 +117,8 @@ static void unc_box_clear(struct unc_box *box)
  * @box: the box, in a frozen package
  *
  * Freezes the box, clears its registers, and probes the width of its counters, in this
- * order.  The probe sets a counter to all ones: a counter that still ran with .ov_en would
- * overflow and freeze the package.  A box that does not answer is dead.
+ * order.  The probe sets a counter to all ones: a counter that still ran with .ov_en
+ * would overflow and freeze the package.  A box that does not answer is dead.
  *
  * Return: whether firmware or another program had left a counter enabled.
  */
@@ -347,8 +347,8 @@ static void unc_box_park(struct unc_box *box)
 
 	box->hw.idle = true;
 	/*
-	 * Not earlier than here, at the end of a change: within one change perf may remove
-	 * all events and add them again, and the package is not idle then.
+	 * Not earlier than here, at the end of a change: within one change perf may
+	 * remove all events and add them again, and the package is not idle then.
 	 */
 	if (!atomic_read(&box->pkg->active))
 		box->pkg->idle = true;
@@ -485,7 +485,7 @@ void unc_box_assign(struct unc_box *box, struct unc_slot *slot, int ctr)
 		c = &box->ctr[slot->ctr];
 		/*
 		 * If the counter is stopped, its value is the one that was just read.  A
-		 * dirty counter was not programmed for this slot yet, and keeps its value.
+		 * dirty counter was not programmed for this slot yet, and keeps @raw.
 		 */
 		if (!c->dirty) {
 			c->raw = slot->raw;

@@ -70,8 +70,8 @@ typedef void (*unc_took_fn)(u64 sample_len_ns);
 
 /*
  * Find the address of a function that no kernel exports to modules; NULL: not found.  The
- * registration of a kprobe gives the address.  The kprobe is disabled, so no breakpoint is
- * written to the function.
+ * registration of a kprobe gives the address.  The kprobe is disabled, so no breakpoint
+ * is written to the function.
  */
 static inline void *unc_find_function(const char *name)
 {
@@ -94,8 +94,8 @@ static inline void *unc_find_function(const char *name)
 
 /*
  * Callbacks for suspend and resume.  In 6.19 and in later releases of stable kernels
- * (Kbuild checks that) the callbacks have an argument, declared with UNC_SYSCORE_ARGS, and
- * a struct syscore with the callbacks is registered.
+ * (Kbuild checks that) the callbacks have an argument, declared with UNC_SYSCORE_ARGS,
+ * and a struct syscore with the callbacks is registered.
  */
 #ifdef UNC_STRUCT_SYSCORE
 #define UNC_SYSCORE_ARGS	void *unused
@@ -143,8 +143,8 @@ static inline bool unc_counts_cgroup(const struct perf_event *event)
 }
 
 /*
- * Return @a * @mul / @div, or U64_MAX if the result does not fit 64 bits.  The kernel's own
- * function uses the division instruction, which faults in this case.
+ * Return @a * @mul / @div, or U64_MAX if the result does not fit 64 bits.  The kernel's
+ * own function uses the division instruction, which faults in this case.
  */
 static inline u64 unc_mul_div(u64 a, u64 mul, u64 div)
 {
@@ -154,9 +154,9 @@ static inline u64 unc_mul_div(u64 a, u64 mul, u64 div)
 }
 
 /*
- * Wait for an asynchronous function call (IPI) that is not queued again.  The kernel unlocks
- * @csd before it runs the function, with interrupts off.  So the caller must also wait for
- * the function, with synchronize_rcu().
+ * Wait for an asynchronous function call (IPI) that is not queued again.  The kernel
+ * unlocks @csd before it runs the function, with interrupts off.  So the caller must also
+ * wait for the function, with synchronize_rcu().
  */
 static inline void unc_csd_wait(call_single_data_t *csd)
 {

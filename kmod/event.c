@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * An event and its slot.  A slot is what a box counts for one event, or for several equal
- * events.  An event of the perf CPU has a slot, and the slot's counter, from perf's add to
- * perf's del.
+ * events.  An event of the perf CPU has a slot, and the slot's counter, from perf's add
+ * to perf's del.
  *
  * A follower is an event on another CPU.  It takes no counter, and reads the slot of an
  * equal event of the perf CPU.  Such a slot may be freed or taken by another event at any
@@ -12,8 +12,8 @@
 #include "slot.h"
 
 /*
- * Attach an event to a slot.  The event counts from @total on, and takes the samples after
- * number @seq.
+ * Attach an event to a slot.  The event counts from @total on, and takes the samples
+ * after number @seq.
  */
 static void unc_event_follow(struct unc_event *ue, const struct unc_slot *slot,
 			     u64 total, u64 seq)
@@ -50,8 +50,8 @@ struct unc_slot *unc_event_slot(struct unc_event *ue)
 		ue->slot = -1;
 		slot = unc_slot_find(ue->box, &ue->want);
 		/*
-		 * The equal event has got a new slot since the last look.  The follower was
-		 * active meanwhile, so all counts of the slot belong to it as well.
+		 * The equal event has got a new slot since the last look.  The follower
+		 * was active meanwhile, so all counts of the slot belong to it as well.
 		 */
 		if (slot)
 			unc_event_follow(ue, slot, 0, 0);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Freezing boxes: a freeze stops all counters of a box, or of a package, at once.  A group
- * of events is started, stopped and read while its box is frozen.  An overflow of a
+ * Freezing boxes: a freeze stops all counters of a box, or of a package, at once.  A
+ * group of events is started, stopped and read while its box is frozen.  An overflow of a
  * sampling event freezes the whole package.
  *
  * Every event loses counts while its box is frozen.  So a package has a budget for all
- * freezes, in per mille of the time.  Time adds to the package's credit, and each freeze is
- * charged with its duration.  While the credit is not positive, the driver reads and
+ * freezes, in per mille of the time.  Time adds to the package's credit, and each freeze
+ * is charged with its duration.  While the credit is not positive, the driver reads and
  * changes a box while the box counts, and does not set counters to overflow.
  */
 #include <linux/module.h>
@@ -85,8 +85,8 @@ void unc_freeze_charge(struct unc_package *pkg, u64 ns)
 }
 
 /*
- * Charge a freeze that began at @since (monotonic ns); 0: no event lost counts, so nothing
- * is charged.  The lock of the package's budget is held.
+ * Charge a freeze that began at @since (monotonic ns); 0: no event lost counts, so
+ * nothing is charged.  The lock of the package's budget is held.
  */
 static void unc_freeze_end(struct unc_package *pkg, u64 since)
 {
@@ -97,10 +97,10 @@ static void unc_freeze_end(struct unc_package *pkg, u64 since)
 }
 
 /*
- * Freeze the whole package for a box that cannot be frozen alone.  Boxes share this freeze:
- * the first box freezes the package, the last one unfreezes it.  Without credit a box may
- * join a freeze, but not begin one, unless with @force.  Returns whether the package is
- * frozen for the box.
+ * Freeze the whole package for a box that cannot be frozen alone.  Boxes share this
+ * freeze: the first box freezes the package, the last one unfreezes it.  Without credit a
+ * box may join a freeze, but not begin one, unless with @force.  Returns whether the
+ * package is frozen for the box.
  */
 static bool unc_freeze_share_get(struct unc_package *pkg, bool force)
 {

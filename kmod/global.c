@@ -112,9 +112,9 @@ void unc_global_unfreeze(struct unc_overflow *ov)
 /*
  * Unfreeze a package in which events sample, unless an overflow is still to be handled.
  * The package is frozen while the status is read.  Otherwise an overflow between the read
- * and the write of the unfreeze could freeze the package, and the write would unfreeze the
- * package before the overflow is handled.  Returns the time (ns) for which the package was
- * frozen; 0 if an overflow keeps the package frozen.
+ * and the write of the unfreeze could freeze the package, and the write would unfreeze
+ * the package before the overflow is handled.  Returns the time (ns) for which the
+ * package was frozen; 0 if an overflow keeps the package frozen.
  */
 static u64 unc_global_heal_sampling(struct unc_overflow *ov)
 {
@@ -202,8 +202,8 @@ void unc_global_sampler_begin(struct unc_overflow *ov)
  * @ov: the package's overflows
  *
  * After the last such event the PMI goes to no core.  But a counter may have overflowed
- * just before, or may overflow before it is stopped.  So the timer checks for overflows at
- * once, and every 20 ms for UNC_LINGER_NS.
+ * just before, or may overflow before it is stopped.  So the timer checks for overflows
+ * at once, and every 20 ms for UNC_LINGER_NS.
  *
  * Returns whether no such event is left.
  * Context: interrupts off, on a CPU of the package.

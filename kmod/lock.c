@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The driver's locks.  Every read of an event takes a box's lock.  A BPF program may read
- * an event wherever a probe can be put: with any lock of the kernel held, and inside of the
- * driver's own locks, as register accesses have tracepoints.  So a read never waits without
- * bound.
+ * an event wherever a probe can be put: with any lock of the kernel held, and inside of
+ * the driver's own locks, as register accesses have tracepoints.  So a read never waits
+ * without bound.
  *
  * - In an NMI, and if the reader's CPU holds or waits for one of the driver's locks
  *   (unc_busy), a read does not wait at all.
@@ -17,9 +17,9 @@
 #include "lock.h"
 
 /*
- * Longest wait (ns) of a read for a lock, with interrupts off.  The CPU that holds the lock
- * makes some ten register accesses, which take some ten microseconds, unless a hypervisor
- * stops that CPU.
+ * Longest wait (ns) of a read for a lock, with interrupts off.  The CPU that holds the
+ * lock makes some ten register accesses, which take some ten microseconds, unless a
+ * hypervisor stops that CPU.
  */
 #define UNC_PATIENCE_NS		NSEC_PER_MSEC
 #define UNC_PATIENCE_SYSCALL_NS	(100 * NSEC_PER_MSEC)
@@ -106,8 +106,8 @@ static bool unc_trylock_for(struct unc_box *box, u64 ns)
 /*
  * Check whether a system call reads an event: then perf has the event's context locked.
  * Such a read may wait longer, because no holder of a box's lock waits for a context's
- * lock.  If another CPU has the context locked, a BPF program's read is taken for a system
- * call's, and waits as long.
+ * lock.  If another CPU has the context locked, a BPF program's read is taken for a
+ * system call's, and waits as long.
  */
 static bool unc_lock_for_syscall(const struct perf_event *event)
 {

@@ -180,8 +180,8 @@ static int unc_cpu_online(unsigned int cpu)
 }
 
 /*
- * Handle a CPU that goes offline.  Runs on that CPU.  If it is the package's perf CPU, the
- * package's events migrate to another CPU of the package.
+ * Handle a CPU that goes offline.  Runs on that CPU.  If it is the package's perf CPU,
+ * the package's events migrate to another CPU of the package.
  */
 static int unc_cpu_offline(unsigned int cpu)
 {
@@ -348,8 +348,9 @@ no_pci:
 }
 
 /*
- * Load the driver.  The notifier is registered before the first check for intel_uncore, and
- * unregistered after the last register is restored.  It refuses loads of intel_uncore.
+ * Load the driver.  The notifier is registered before the first check for intel_uncore,
+ * and unregistered after the last register is restored.  It refuses loads of
+ * intel_uncore.
  */
 static int __init unc_init(void)
 {

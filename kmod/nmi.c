@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The NMI handlers.  When a counter overflows, the UBox of the package sends a PMI
- * (performance-monitoring interrupt) to cores, and a core's local APIC delivers the PMI as
- * an NMI.  The handlers tell PMIs from other NMIs, and queue the work that an NMI must not
- * do (pmi.c).
+ * (performance-monitoring interrupt) to cores, and a core's local APIC delivers the PMI
+ * as an NMI.  The handlers tell PMIs from other NMIs, and queue the work that an NMI must
+ * not do (pmi.c).
  *
- * LVTPC is the local APIC's entry for PMIs.  The local APIC masks LVTPC when it delivers a
- * PMI.  So an NMI that finds LVTPC masked is a PMI, of the uncore or of the core PMU.  No
- * further PMI is delivered until software unmasks LVTPC.
+ * LVTPC is the local APIC's entry for PMIs.  The local APIC masks LVTPC when it delivers
+ * a PMI.  So an NMI that finds LVTPC masked is a PMI, of the uncore or of the core PMU.
+ * No further PMI is delivered until software unmasks LVTPC.
  *
  * The handlers are registered while sampling events exist.  Then every CPU of the machine
  * claims PMIs, also a CPU without sampling events.  The reason: the UBox interrupts all
@@ -117,10 +117,10 @@ static bool unc_nmi_is_own(const struct unc_nmi *nmi, struct pt_regs *regs)
 
 /*
  * Keep the registers of the interrupted code for a sample.  An irq_work makes the sample,
- * after interrupts are on again.  If the NMI hit kernel code with interrupts off, the stack
- * no longer matches @regs by then: functions have returned, and others have been called.
- * So the stack and frame pointers are cleared.  Without them perf's call chain is the
- * interrupted address and the callers in user space.
+ * after interrupts are on again.  If the NMI hit kernel code with interrupts off, the
+ * stack no longer matches @regs by then: functions have returned, and others have been
+ * called.  So the stack and frame pointers are cleared.  Without them perf's call chain
+ * is the interrupted address and the callers in user space.
  */
 static void unc_nmi_keep_regs(struct unc_hit *hit, struct pt_regs *regs)
 {
@@ -152,10 +152,10 @@ static void unc_nmi_note(struct unc_nmi *nmi, struct pt_regs *regs)
 }
 
 /*
- * Check whether this NMI is a PMI although LVTPC is not masked.  The local APIC may send a
- * second PMI, and mask LVTPC, while the handlers of another NMI run.  These handlers then
- * unmask LVTPC, and the CPU takes the latched NMI directly after them: at the address at
- * which they return.
+ * Check whether this NMI is a PMI although LVTPC is not masked.  The local APIC may send
+ * a second PMI, and mask LVTPC, while the handlers of another NMI run.  These handlers
+ * then unmask LVTPC, and the CPU takes the latched NMI directly after them: at the
+ * address at which they return.
  */
 static bool unc_nmi_was_latched(struct unc_nmi *nmi, struct pt_regs *regs)
 {
@@ -168,8 +168,8 @@ static bool unc_nmi_was_latched(struct unc_nmi *nmi, struct pt_regs *regs)
 
 /*
  * The first handler.  CPUs with sampling events queue the work; all other CPUs only claim
- * the PMI.  The local APIC drops a PMI while LVTPC is masked.  The work finds the overflow
- * of a dropped PMI, too, because it reads the global status.
+ * the PMI.  The local APIC drops a PMI while LVTPC is masked.  The work finds the
+ * overflow of a dropped PMI, too, because it reads the global status.
  */
 static int unc_nmi_first(unsigned int type, struct pt_regs *regs)
 {

@@ -30,8 +30,8 @@ static void unc_event_config(const struct perf_event *event, u64 config[3])
 }
 
 /*
- * Check whether an event is a copy for local reads: it takes no counter, and reads what an
- * equal event counts.  intel_uncore has no such events, and masks the bit.
+ * Check whether an event is a copy for local reads: it takes no counter, and reads what
+ * an equal event counts.  intel_uncore has no such events, and masks the bit.
  */
 static bool unc_is_local(const struct perf_event *event)
 {
@@ -39,8 +39,8 @@ static bool unc_is_local(const struct perf_event *event)
 }
 
 /*
- * Add the description of @event's slot to @slots, a list of @n different ones.  -EINVAL: a
- * box has fewer counters than the list needs.
+ * Add the description of @event's slot to @slots, a list of @n different ones.  -EINVAL:
+ * a box has fewer counters than the list needs.
  */
 static int unc_collect(const struct perf_event *event, struct unc_slot *slots,
 		       unsigned int *n)
@@ -59,8 +59,8 @@ static int unc_collect(const struct perf_event *event, struct unc_slot *slots,
 }
 
 /*
- * Check that the members of a group that @event joins, and @event, could count at the same
- * time if no other event used the box.
+ * Check that the members of a group that @event joins, and @event, could count at the
+ * same time if no other event used the box.
  */
 static int unc_validate_group(struct perf_event *event)
 {
@@ -116,8 +116,8 @@ static int unc_check_config(const struct perf_event *event,
 
 /*
  * Check whether the leader of the group that @event joins has left its group.  perf
- * dissolves the groups of a package's events when the package's last CPU goes offline.  An
- * event can still join a former leader.  But perf does not detach the event when that
+ * dissolves the groups of a package's events when the package's last CPU goes offline.
+ * An event can still join a former leader.  But perf does not detach the event when that
  * leader is closed, and the event would keep a pointer to freed memory.
  */
 static bool unc_leader_left(const struct perf_event *event)

@@ -8,9 +8,9 @@
  * handled.  So the handling makes as few register accesses as possible, and its time is
  * charged to the package's freeze budget (freeze.c).
  *
- * The package's timer polls counters that cause no PMI: those of boxes that do not signal,
- * and counters that wait to be armed, which means set to overflow (sampling.c).  More
- * rarely the timer looks for overflows whose PMI was lost: the watch.
+ * The package's timer polls counters that cause no PMI: those of boxes that do not
+ * signal, and counters that wait to be armed, which means set to overflow (sampling.c).
+ * More rarely the timer looks for overflows whose PMI was lost: the watch.
  *
  * A counter's value decides whether a sample is due, not a status bit.  So no sample is
  * lost or taken twice, whichever CPU reads the counter first, and however often.
@@ -164,8 +164,8 @@ static bool unc_overflow_poll_boxes(struct unc_package *pkg, bool watch)
 
 	unc_lock_raw(&ov->lock);
 	/*
-	 * Begin with another box each time: arming the counters of the first boxes may use
-	 * up the freeze budget, and the last boxes would get no sample.
+	 * Begin with another box each time: arming the counters of the first boxes may
+	 * use up the freeze budget, and the last boxes would get no sample.
 	 */
 	b = find_next_bit(pkg->samplers, n, ov->first + 1);
 	ov->first = b < n ? b : find_first_bit(pkg->samplers, n);
@@ -195,10 +195,10 @@ static void unc_overflow_end_watch(struct unc_overflow *ov, u64 now)
 }
 
 /*
- * Handle an overflow whose PMI was lost.  At the first sight of an overflow its PMI may be
- * on its way.  So while PMIs are expected, the overflow is left to its PMI, and handled
- * only if the status has not been clear until the next call.  Returns whether to call
- * again soon for that.
+ * Handle an overflow whose PMI was lost.  At the first sight of an overflow its PMI may
+ * be on its way.  So while PMIs are expected, the overflow is left to its PMI, and
+ * handled only if the status has not been clear until the next call.  Returns whether to
+ * call again soon for that.
  */
 static bool unc_overflow_find(struct unc_package *pkg, u64 now)
 {
@@ -268,8 +268,8 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 /**
  * unc_overflow_work() - handle overflows after a PMI, and deliver samples
  *
- * Runs on each CPU with sampling events.  The first CPU handles the counters and unfreezes
- * the package.  Each CPU delivers the samples of its events.
+ * Runs on each CPU with sampling events.  The first CPU handles the counters and
+ * unfreezes the package.  Each CPU delivers the samples of its events.
  *
  * Context: hard interrupt.
  */

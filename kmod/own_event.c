@@ -45,8 +45,8 @@ bool unc_own_event_is(const struct perf_event *event)
 }
 
 /*
- * Open the driver's event, in a work item.  perf holds the lock of a group's context while
- * a member of the group, here a follower, is opened.  Opening another event takes a
+ * Open the driver's event, in a work item.  perf holds the lock of a group's context
+ * while a member of the group, here a follower, is opened.  Opening another event takes a
  * context's lock as well.
  */
 static void unc_own_open(struct work_struct *work)
@@ -163,9 +163,9 @@ void unc_own_event_put(struct unc_own_event *own)
  * unc_own_event_resched() - have perf remove the events of a dead box
  * @work: the work item of the box's report
  *
- * The events of a box that died must stop running at once.  So the driver opens an event of
- * the box and closes it: perf removes all events of a CPU and adds them again when an event
- * is opened there.  The add of an event of a dead box fails.
+ * The events of a box that died must stop running at once.  So the driver opens an event
+ * of the box and closes it: perf removes all events of a CPU and adds them again when an
+ * event is opened there.  The add of an event of a dead box fails.
  *
  * Context: process, without any lock of perf.
  */

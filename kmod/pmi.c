@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The work after a PMI, the interrupt of a counter's overflow: unc_overflow_work() handles
- * overflows and delivers samples.  The PMI is an NMI (nmi.c), which must not do this work,
- * so it queues an irq_work.  A CPU that has handled an overflow kicks the other CPUs with
- * sampling events by an IPI, and they do the work as well.
+ * The work after a PMI, the interrupt of a counter's overflow: unc_overflow_work()
+ * handles overflows and delivers samples.  The PMI is an NMI (nmi.c), which must not do
+ * this work, so it queues an irq_work.  A CPU that has handled an overflow kicks the
+ * other CPUs with sampling events by an IPI, and they do the work as well.
  *
- * A sample records the registers of interrupted code.  This file also finds these registers
- * in a hard interrupt.
+ * A sample records the registers of interrupted code.  This file also finds these
+ * registers in a hard interrupt.
  */
 #include <linux/module.h>
 #include <asm/unwind.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Probing at load whether a package's PMI reaches a CPU, and how long that takes.  The PMI
- * is the interrupt that the UBox sends when a counter overflows.
+ * Probing at load whether a package's PMI reaches a CPU, and how long that takes.  The
+ * PMI is the interrupt that the UBox sends when a counter overflows.
  *
  * The probe makes the UBox's clock, a counter, overflow some times, with the PMI sent to
  * all cores.  If no PMI arrives, the package's timer polls all boxes that sample.
@@ -40,8 +40,8 @@ struct unc_probe {
 };
 
 /*
- * Stop the clock of a box, and set it to overflow after @left cycles.  Start the clock with
- * the control @ctl, unless @ctl is 0.
+ * Stop the clock of a box, and set it to overflow after @left cycles.  Start the clock
+ * with the control @ctl, unless @ctl is 0.
  */
 static void unc_probe_set_clock(struct unc_box *box, u64 ctl, u64 left)
 {
@@ -108,8 +108,8 @@ static void unc_debugctl_restore(void *unused)
 }
 
 /*
- * Check whether an overflow leads to a PMI.  If the overflow shows in the status and no PMI
- * comes, try again with UNC_DEBUGCTL_PMI set on all CPUs.
+ * Check whether an overflow leads to a PMI.  If the overflow shows in the status and no
+ * PMI comes, try again with UNC_DEBUGCTL_PMI set on all CPUs.
  */
 static bool unc_probe_first(struct unc_probe *probe)
 {

@@ -87,11 +87,11 @@ static u64 unc_migration_tag(const struct unc_box *box,
 }
 
 /*
- * Check whether perf removes an event to add it again at once.  During a migration that is
- * so in two cases.  On the new perf CPU, perf removes events that have migrated before it
- * adds the next event.  On the old perf CPU, the migrating task removes the events.  There
- * perf may also remove an event because the user disables it.  Such an event must not
- * count on, and is not removed by the migrating task.
+ * Check whether perf removes an event to add it again at once.  During a migration that
+ * is so in two cases.  On the new perf CPU, perf removes events that have migrated before
+ * it adds the next event.  On the old perf CPU, the migrating task removes the events.
+ * There perf may also remove an event because the user disables it.  Such an event must
+ * not count on, and is not removed by the migrating task.
  */
 static bool unc_is_migrating(const struct unc_box *box)
 {
@@ -175,9 +175,9 @@ static int unc_add_counter(struct unc_event *ue)
 }
 
 /*
- * Begin to deliver samples of an event on this CPU.  A follower arms the slot's counter if
- * it is not armed: the slot's event may be the driver's own, which takes no samples, and
- * while no event takes samples no CPU gets PMIs and no counter is armed.
+ * Begin to deliver samples of an event on this CPU.  A follower arms the slot's counter
+ * if it is not armed: the slot's event may be the driver's own, which takes no samples,
+ * and while no event takes samples no CPU gets PMIs and no counter is armed.
  */
 static void unc_add_sampling(struct unc_event *ue)
 {
@@ -379,9 +379,9 @@ static void unc_event_read(struct perf_event *event)
 		return;
 	/*
 	 * Freeze the box, so that all members of a group are read in the same cycle;
-	 * unc_commit_txn() ends the freeze.  If another CPU has frozen the box for a read,
-	 * join that freeze only with freeze budget: reads that overlap would keep the box
-	 * frozen.
+	 * unc_commit_txn() ends the freeze.  If another CPU has frozen the box for a
+	 * read, join that freeze only with freeze budget: reads that overlap would keep
+	 * the box frozen.
 	 */
 	if ((this_cpu_ptr(pmu->cpu)->txn & PERF_PMU_TXN_READ) &&
 	    event->group_leader->nr_siblings && unc_event_slot(ue) &&

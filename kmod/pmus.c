@@ -145,8 +145,8 @@ static unsigned int unc_pmu_count_events(struct unc_pmu *pmu, unsigned int cpu,
 }
 
 /*
- * Begin or end a migration of a box's events by this task.  During the migration the slots
- * of events that perf removes keep their counters (unc_del_counter() in pmu.c).
+ * Begin or end a migration of a box's events by this task.  During the migration the
+ * slots of events that perf removes keep their counters (unc_del_counter() in pmu.c).
  */
 static void unc_pmu_set_migrating(struct unc_box *box, bool on)
 {

@@ -36,8 +36,8 @@ struct unc_found {
 #define UNC_CLOCK_US	10
 
 /*
- * Check whether the clock of an idle box runs: let the fixed counter count the clock until
- * its value is not 0, and make the box idle again.  No event can use the box yet.
+ * Check whether the clock of an idle box runs: let the fixed counter count the clock
+ * until its value is not 0, and make the box idle again.  No event can use the box yet.
  *
  * In a package that sleeps the clock may stop.  This CPU is in the package and does not
  * sleep meanwhile.
@@ -231,8 +231,8 @@ void unc_power_resume(struct unc_package *pkg)
 }
 
 /*
- * Suspend.  Only this CPU is online, with interrupts off.  unc_cpu_offline() has suspended
- * the packages whose CPUs are all offline.
+ * Suspend.  Only this CPU is online, with interrupts off.  unc_cpu_offline() has
+ * suspended the packages whose CPUs are all offline.
  */
 static int unc_suspend(UNC_SYSCORE_ARGS)
 {

@@ -3,11 +3,11 @@
  * Reading a box's counters, and verifying its registers.
  *
  * A slot, which is what the box counts for one or more equal events, has a total of 64
- * bits.  A refresh reads the slot's counter and adds the growth since the last read to the
- * total, modulo the counter's width.
+ * bits.  A refresh reads the slot's counter and adds the growth since the last read to
+ * the total, modulo the counter's width.
  *
- * Other programs may write the registers.  Growth that the hardware cannot have counted is
- * not added, and changed control registers are written again.
+ * Other programs may write the registers.  Growth that the hardware cannot have counted
+ * is not added, and changed control registers are written again.
  *
  * All functions are called with the box's lock held and interrupts off, on a CPU of the
  * box's package.
@@ -25,8 +25,8 @@
 
 /*
  * Return the largest growth that is accepted in @ns: twice that of an event with its
- * largest increment in each cycle of the fastest clock.  @slot->low_ns is the time in which
- * that event counts 2^32.
+ * largest increment in each cycle of the fastest clock.  @slot->low_ns is the time in
+ * which that event counts 2^32.
  */
 static u64 unc_refresh_most(const struct unc_slot *slot, u64 ns)
 {
@@ -132,8 +132,8 @@ void unc_refresh_verify(struct unc_box *box)
 	if (box->dead || box->hw.frozen || !box->type->regs.box_ctl)
 		return;
 	/*
-	 * Another program may have written box control.  A box control that boxes share is
-	 * written only if its value is not known (access.c).
+	 * Another program may have written box control.  A box control that boxes share
+	 * is written only if its value is not known (access.c).
 	 */
 	box->hw.box_ctl_known = false;
 	unc_access_write_box_ctl(box, 0);

@@ -7,8 +7,8 @@
 #include "report.h"
 
 /*
- * Log that a box is dead, once for the box, or that another program writes registers, once
- * for the package.
+ * Log that a box is dead, once for the box, or that another program writes registers,
+ * once for the package.
  *
  * This is an irq_work because a message may wake a task, which takes a run queue's lock.
  * The caller of unc_report_dead() and unc_report_foreign() holds the box's lock.  It may

@@ -3,16 +3,16 @@
  * Events that sample: when the next sample of a slot is due, and how samples get to
  * perf.
  *
- * Equal sampling events of a package share a slot, and so a counter.  A sample of the slot
- * is due when the slot's total has grown by the sample period.  The slot numbers its
+ * Equal sampling events of a package share a slot, and so a counter.  A sample of the
+ * slot is due when the slot's total has grown by the sample period.  The slot numbers its
  * samples, and each event remembers the number of the last sample that it took.  Each CPU
  * delivers the samples of its events (unc_sampling_deliver()).  So one counter gives
  * samples on every CPU that has an equal event.
  *
  * To arm a counter is to set it so that it overflows when the next sample is due.  Only
  * boxes that signal (unc_box_signals()) have armed counters: their overflow freezes the
- * package and interrupts a CPU.  The package's timer polls all other counters.  overflow.c
- * handles the interrupt and polls.
+ * package and interrupts a CPU.  The package's timer polls all other counters.
+ * overflow.c handles the interrupt and polls.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -73,7 +73,8 @@ static void unc_sampling_set(struct unc_box *box, struct unc_slot *slot,
  * @slot: the slot
  *
  * While no event of the package samples in a box that signals, the PMI goes to no CPU.
- * Events that migrate are removed for a moment only, and sample again on the new perf CPU.
+ * Events that migrate are removed for a moment only, and sample again on the new perf
+ * CPU.
  */
 bool unc_sampling_has_pmi(const struct unc_box *box, const struct unc_slot *slot)
 {
@@ -205,8 +206,8 @@ static void unc_sampling_pace(struct unc_slot *slot)
  *
  * Several periods may have ended since the last call, above all in boxes that are polled.
  * They become one sample.  With a fixed period that sample's period is a multiple of the
- * requested period, and the remaining counts belong to the next sample.  In frequency mode
- * the sample's period is all counts since the last sample.
+ * requested period, and the remaining counts belong to the next sample.  In frequency
+ * mode the sample's period is all counts since the last sample.
  *
  * Return: whether a sample is due.
  */
@@ -253,8 +254,8 @@ void unc_sampling_start(struct unc_box *box, struct unc_slot *slot, u64 carry)
 	if (unc_box_signals(box)) {
 		slot->arm = unc_sampling_arm;
 		/*
-		 * Counters that do not sample may have set overflow bits.  While its bit is
-		 * set, an overflow of a counter is not signalled (§2.2.1.1).
+		 * Counters that do not sample may have set overflow bits.  While its bit
+		 * is set, an overflow of a counter is not signalled (§2.2.1.1).
 		 */
 		if (box->use.samplers == 1)
 			unc_access_clear_status(box);
@@ -323,8 +324,8 @@ static void unc_sampling_tick(void)
 }
 
 /*
- * If a sample is due for an event that perf throttles, have the timer deliver it after the
- * throttling.  The event's box is locked.
+ * If a sample is due for an event that perf throttles, have the timer deliver it after
+ * the throttling.  The event's box is locked.
  */
 static void unc_sampling_defer(const struct unc_event *ue, const struct unc_slot *slot)
 {

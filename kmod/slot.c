@@ -232,8 +232,8 @@ static bool unc_filters_agree(const struct unc_slot *a,
  * that the slot may use have owners, try to move one of the owners to another counter.
  *
  * @owner[c] is the slot on counter c, or -1.  @visited has a bit for each counter whose
- * owner the search has tried to move.  No owner is tried twice, so the depth is bounded by
- * the number of counters.
+ * owner the search has tried to move.  No owner is tried twice, so the depth is bounded
+ * by the number of counters.
  */
 static bool unc_match(const struct unc_slot *slots, s8 *owner, int s,
 		      u32 *visited)
@@ -316,8 +316,8 @@ static bool unc_place(struct unc_box *box, struct unc_slot *slot)
 
 /*
  * Check whether an event depends on an occupancy on counter 0, and counter 0 has none.
- * The event counter0_occupancy (§2.3.6) counts the occupancy that counter 0 has selected.
- * If counter 0 has no event, counter0_occupancy counts the box's clock instead.
+ * The event counter0_occupancy (§2.3.6) counts the occupancy that counter 0 has
+ * selected.  If counter 0 has no event, counter0_occupancy counts the box's clock instead.
  * Occupancies are recognised by allowed == BIT(0): they are restricted to counter 0.
  */
 static bool unc_lacks_ctr0(const struct unc_box *box, const struct unc_slot *like)

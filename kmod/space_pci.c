@@ -73,8 +73,8 @@ static void unc_pci_write_filter(struct unc_box *box, u32 reg, u64 value)
  *
  * Between the two reads a running counter may carry from the low to the high half.  Then
  * the low half has decreased, and the high half is read again.  A counter carries at most
- * about once a second.  So a low half that decreases again was written by another program,
- * or the hardware is broken: the number of tries is limited.
+ * about once a second.  So a low half that decreases again was written by another
+ * program, or the hardware is broken: the number of tries is limited.
  */
 static bool unc_read_high(struct unc_box *box, u32 reg, u32 lo, u64 *value)
 {

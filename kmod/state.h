@@ -85,8 +85,8 @@ struct unc_slot {
 	 */
 	unsigned int users;
 	/*
-	 * Events that perf has removed to add them on a new perf CPU.  The counter runs on
-	 * for these events.
+	 * Events that perf has removed to add them on a new perf CPU.  The counter runs
+	 * on for these events.
 	 */
 	unsigned int migrating;
 	u32 serial;		/* number of this use of the slot; 0: never used */
@@ -99,8 +99,9 @@ struct unc_slot {
 	void (*arm)(struct unc_box *box, struct unc_slot *slot);
 	struct unc_sampling sampling;
 	/*
-	 * Time (ns) in which the counter cannot count 2^32.  A read within this time needs
-	 * the low half of a PCI counter only.  The time also bounds credible growth.
+	 * Time (ns) in which the counter cannot count 2^32.  A read within this time
+	 * needs the low half of a PCI counter only.  The time also bounds credible
+	 * growth.
 	 */
 	u64 low_ns;
 	u64 raw;		/* the counter's value at the last read */
@@ -156,8 +157,8 @@ struct unc_box_probed {
 	bool undecided;		/* the probe did not tell which addresses counters have */
 	bool unclocked;		/* the box's clock does not run */
 	/*
-	 * Value of a counter after a write of all ones, for a message; 0 if the value gave
-	 * the counter's width.
+	 * Value of a counter after a write of all ones, for a message; 0 if the value
+	 * gave the counter's width.
 	 */
 	u64 kept;
 };
@@ -318,8 +319,8 @@ struct unc_event {
 	struct unc_slot want;	/* description of the slot that the event needs */
 	struct list_head list;	/* in the PMU's list of events */
 	/*
-	 * Index of the event's slot, or -1.  A follower's slot may have another @serial by
-	 * now: then the slot counts other events.
+	 * Index of the event's slot, or -1.  A follower's slot may have another @serial
+	 * by now: then the slot counts other events.
 	 */
 	s8 slot;
 	u32 serial;		/* serial of the slot of hw.prev_count, @seq and @mark */

@@ -3,8 +3,8 @@
  * Tables that describe the hardware of a generation: constant data, generated from
  * events/.
  *
- * All boxes of a box type, such as the CBo, have the same registers and events.  A box has
- * general counters, and may have a fixed counter, which counts the box's clock, and
+ * All boxes of a box type, such as the CBo, have the same registers and events.  A box
+ * has general counters, and may have a fixed counter, which counts the box's clock, and
  * free-running counters.  Box control is the register that freezes the counters of a box.
  */
 #ifndef XEON_UNCORE_TABLE_H
@@ -67,8 +67,9 @@ struct unc_layout {
 };
 
 /*
- * Access to the registers of boxes in one address space.  @reg is a register number of the
- * type's first box, from struct unc_type_regs.  The functions add the offset of the box.
+ * Access to the registers of boxes in one address space.  @reg is a register number of
+ * the type's first box, from struct unc_type_regs.  The functions add the offset of the
+ * box.
  *
  * Callers hold the box's lock, have interrupts off, run on a CPU of the box's package,
  * and are not in an NMI.  Only @present is called for a box that has not answered yet.
@@ -185,9 +186,9 @@ struct unc_type_count {
 /* A type's PCI functions. */
 struct unc_type_pci {
 	/*
-	 * Boxes in a function, which share box control and status; 0: one box.  The arrays
-	 * of struct unc_type_regs have the counters of all boxes of the function, box
-	 * after box.
+	 * Boxes in a function, which share box control and status; 0: one box.  The
+	 * arrays of struct unc_type_regs have the counters of all boxes of the function,
+	 * box after box.
 	 */
 	u8 in_function;
 	bool io_bus;		/* on the package's IO bus, not on the uncore's bus */

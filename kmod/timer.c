@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The timer of a package.  It reads running counters before they can wrap twice, and calls
- * unc_overflow_poll() for samples that no interrupt announces.  The timer fires on the
- * perf CPU, the CPU that programs the package's counters.  The timer runs while a box
+ * The timer of a package.  It reads running counters before they can wrap twice, and
+ * calls unc_overflow_poll() for samples that no interrupt announces.  The timer fires on
+ * the perf CPU, the CPU that programs the package's counters.  The timer runs while a box
  * counts, and some seconds longer if events have sampled.
  *
  * Callers set a deadline, the time at which the timer has to fire at the latest.  A later
@@ -149,8 +149,8 @@ static bool unc_timer_refresh_all_narrow(struct unc_package *pkg)
 /*
  * Read the counters and verify the registers of boxes that count, then undo what other
  * programs may have done to the package.  The register accesses of all boxes of a big
- * machine take hundreds of microseconds.  So one call stops after UNC_TIMER_SLICE, and the
- * next call continues at timer.next_box.  Returns true after the last box.
+ * machine take hundreds of microseconds.  So one call stops after UNC_TIMER_SLICE, and
+ * the next call continues at timer.next_box.  Returns true after the last box.
  */
 static bool unc_timer_verify(struct unc_package *pkg)
 {
@@ -206,8 +206,8 @@ static s64 unc_timer_work(struct unc_package *pkg)
 
 /*
  * Handle the timer on the perf CPU.  On another CPU, kick the perf CPU, which starts the
- * timer again there: a follower's CPU may have started the timer, and the kernel moves the
- * timers of a CPU that goes offline to any other CPU.
+ * timer again there: a follower's CPU may have started the timer, and the kernel moves
+ * the timers of a CPU that goes offline to any other CPU.
  * Context: hard interrupt.
  */
 static enum hrtimer_restart unc_timer_fire(struct hrtimer *timer)
@@ -239,8 +239,9 @@ static enum hrtimer_restart unc_timer_fire(struct hrtimer *timer)
  * unc_timer_online() - fire the timer at once on this CPU
  * @data: the package
  *
- * Called on a CPU that comes online, because the timer stops while all CPUs of the package
- * are offline.  Called also on the perf CPU when the timer has fired on another CPU.
+ * Called on a CPU that comes online, because the timer stops while all CPUs of the
+ * package are offline.  Called also on the perf CPU when the timer has fired on another
+ * CPU.
  *
  * Context: on a CPU of the package, interrupts off.
  */

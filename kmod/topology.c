@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finding the machine's packages, the PCI bus of each package's uncore, and the boxes of a
- * package.
+ * Finding the machine's packages, the PCI bus of each package's uncore, and the boxes of
+ * a package.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

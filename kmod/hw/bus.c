@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The package of a PCI bus, on E5 and E7.  Each package has one bus for its uncore, with
- * the PCI device of the UBox, and an IO bus with a lower number.  Sections (§) are those of
- * Intel's manual 331051.
+ * the PCI device of the UBox, and an IO bus with a lower number.  Sections (§) are those
+ * of Intel's manual 331051.
  */
 #include <linux/cpumask.h>
 #include <linux/nodemask.h>

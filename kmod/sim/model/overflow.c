@@ -132,8 +132,8 @@ bool model_serve_messages(struct model *m, unsigned int pkg)
 /*
  * Queue a message to the UBox. model_set_delays() has set the delays of its stages.
  *
- * If the queue is full, add the overflows to the last message in the queue: they share the
- * stages of that message that are still to come, and its PMI.
+ * If the queue is full, add the overflows to the last message in the queue: they share
+ * the stages of that message that are still to come, and its PMI.
  */
 void model_post_message(struct model *m, unsigned int pkg,
 			struct model_message *message)
