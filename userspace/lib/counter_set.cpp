@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Counter set: values of the events and metrics that the caller added as text,
-// and the counters of each value.
+// Counter set: the events and metrics that the caller added as text, and their
+// values.  A value is of a scope: of one box, of one package or of the machine.
+// The values of an event are rows; each row has the counters whose counts it adds
+// up.  metric.cpp computes the values of metrics.
 #include <uncore/counter_set.hpp>
 
 #include <algorithm>
@@ -20,6 +22,7 @@ namespace uncore {
 
 using std::chrono::nanoseconds;
 
+/// Members behind the accessors of the public class, which has their meaning.
 struct counted_value::record {
 	size_t index;
 	std::string_view name, unit;
@@ -40,15 +43,17 @@ struct unavailable_metric::record {
 
 namespace {
 
-/// Value of an event in one row: the sum of these counters.
+/// Row of an event: its value for one box, one package or the machine is the sum of
+/// the counters.
 struct event_value {
-	size_t index;
+	size_t index; ///< counted_value::index()
 	const event_term *term;
-	const pmu_info *pmu;
-	int package;
+	const pmu_info *pmu; ///< nullptr except for scope::box
+	int package;	     ///< -1 for scope::machine
 	std::vector<counter_at> counters; ///< none for duration_time
-	sum_set sum{};
-	/// Boxes that did not answer when the counters were opened.
+	sum_set sum{}; ///< set with one sum, of the counters
+	/// Boxes without a counter: they did not answer when the counters were
+	/// opened.
 	std::vector<const box_health *> absent{};
 };
 
@@ -57,8 +62,9 @@ error not_open()
 	return {errc::misuse, "the counters are not open"};
 }
 
-/// Pairs of perf's and the catalogue's metric names. For IO, the manual names
-/// the access to memory, perf the access of the device.
+/// Pairs of perf's and the catalogue's metric names. For IO, perf and the catalogue
+/// name opposite directions: the catalogue, as the manual, the access to memory,
+/// perf the access by the device.
 constexpr std::pair<std::string_view, std::string_view> perf_metrics[] = {
 	{"DRAM_BW_Use", "mem_bw_total_rate"},
 	{"memory_bandwidth_read", "mem_bw_reads_rate"},
@@ -98,12 +104,16 @@ struct counter_set::state {
 	explicit state(const topology &on) : machine(on), planning(on) {}
 
 	topology machine;
-	/// Plan of all added events and metrics; open() finishes a copy.
+	/// Plan of all added events and metrics; open() finishes a copy, so that
+	/// more can be added after close().
 	planner planning;
 	std::deque<event_group> groups;
+	/// For each group, the positions of its events in the plan.
 	std::deque<planner::places> places;
 	std::deque<metric> metrics;
+	/// Metrics that the last add_metrics() left out.
 	std::deque<unavailable_metric::record> lacking;
+	/// The open session; none before open() and after close().
 	std::optional<session> counts;
 	/// Rows of the open session, by scope.
 	std::array<std::vector<event_value>, 3> rows;
@@ -123,7 +133,8 @@ struct counter_set::state {
 			n += group.terms.size();
 		return n;
 	}
-	/// Metrics to add all at once, or not at all.
+	/// Metrics of one add_metrics(), which adds all of them or, after an
+	/// error, none: prepare() collects them here first.
 	struct addition {
 		planner planning;
 		std::vector<metric> metrics;
@@ -319,7 +330,9 @@ result<void> counter_set::add_events(std::span<const event_group> groups)
 	return {};
 }
 
-/// Prepare a metric, or the metrics of a group that the machine supports.
+/// Prepare a metric, or all metrics of a group. Metrics of a group that the machine
+/// does not support are left out, with the reason in added.lacking; it is an error
+/// if no metric is left.
 result<void> counter_set::state::prepare(std::string_view name,
 					 addition &added) const
 {
@@ -402,7 +415,9 @@ std::vector<unavailable_metric> counter_set::unavailable() const
 
 // --- counting
 
-/// Find or add the row for a box and package, from row @p first on.
+/// Find or add the row of an event for the box and package of @p value, or for the
+/// larger scope that they belong to.
+/// @param first index of the event's first row.
 event_value &counter_set::state::row_at(size_t first, const event_value &value,
 					scope where)
 {
@@ -423,8 +438,10 @@ event_value &counter_set::state::row_at(size_t first, const event_value &value,
 	return row != list.end() ? *row : list.emplace_back(std::move(key));
 }
 
-/// Add an event's counters to its rows (one for each box, package or machine),
-/// with the absent boxes, which have no counters.
+/// Make the rows of an event, one for each box, for each package or for the machine,
+/// and put its counters into them. An absent box has no counter; its row names it as
+/// the reason for a missing or incomplete value.
+/// @param ids positions of the term's events in the plan.
 void counter_set::state::add_rows(size_t index, const event_term &term,
 				  const std::vector<counter_id> &ids,
 				  scope where)
@@ -448,6 +465,7 @@ void counter_set::state::add_rows(size_t index, const event_term &term,
 			row_at(first, value, where).absent.push_back(&box);
 		}
 	}
+	// duration_time has no counters, but a row.
 	if (ids.empty())
 		list.push_back({index, &term, nullptr, -1, {}});
 	std::stable_sort(list.begin() + ptrdiff_t(first), list.end(),
@@ -466,6 +484,8 @@ void counter_set::state::watch(scope where)
 		for (size_t t = 0; t < groups[g].terms.size(); t++)
 			add_rows(index++, groups[g].terms[t], places[g][t],
 				 where);
+	// A set of its own for each row: no function of several rows needs an
+	// error.
 	for (event_value &row : rows[size_t(where)])
 		if (!row.counters.empty())
 			row.sum = counts->add_up({&row.counters, 1});
@@ -564,6 +584,7 @@ std::vector<std::string> counter_set::news()
 			      : std::vector<std::string>();
 }
 
+/// Make the value of a row from the session's last read.
 counted_value::record counter_set::state::value_of(const event_value &row,
 						   period when) const
 {
@@ -577,6 +598,7 @@ counted_value::record counter_set::state::value_of(const event_value &row,
 
 	if (first.type == event::duration_time && unit.empty())
 		unit = "ns";
+	// A row without counters is of absent boxes, or of duration_time.
 	if (row.counters.empty() && !row.absent.empty()) {
 		reading.value = std::nan("");
 	} else if (!row.counters.empty()) {

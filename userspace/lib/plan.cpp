@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Planning of groups: check that a set of events fits on a box, and put the
 // events of a command line or a metric into groups.
+//
+// Events fit on a box if each of them gets a counter that can count it, and if
+// they agree on the filters that they share (sharing.hpp).  Groups that do not
+// fit at once are multiplexed: perf lets some of them count for a turn, then the
+// next ones.
 #include "plan.hpp"
 
 #include <algorithm>
@@ -23,6 +28,7 @@ bool is_same_event(const event &a, const event &b)
 	       a.sample_period == b.sample_period;
 }
 
+/// Check that an event needs a counter: duration_time is a time.
 bool is_counter(const event &e)
 {
 	return e.type != event::duration_time;
@@ -33,14 +39,18 @@ bool is_uncore(const event &e)
 	return e.pmu && e.pmu->driver != pmu_driver::other;
 }
 
-/// An event and its demand on its box.
+/// An event that needs a counter of a box, and its demand on the box.
 struct claim {
 	const event *requester;
 	demand request;
 };
 
-/// Give claim @p i a counter, moving other claims: bipartite matching by
-/// augmenting paths.  @p owner holds the claim on each counter, or -1.
+/// Give claim @p i a counter.  If all counters that it can use are taken, move
+/// other claims to other counters (bipartite matching by augmenting paths).
+/// @param owner index of the claim that has each counter, or -1.
+/// @param visited counters that were tried for claim @p i or on its behalf, one
+/// bit each.
+/// @return false if the claims before and claim @p i do not fit.
 bool assign(const std::vector<claim> &claims, int i, std::array<int, 32> &owner,
 	    uint32_t &visited)
 {
@@ -56,6 +66,7 @@ bool assign(const std::vector<claim> &claims, int i, std::array<int, 32> &owner,
 	return false;
 }
 
+/// Check that all claims get a counter at once.
 bool have_counters(const std::vector<claim> &claims)
 {
 	std::array<int, 32> owner;
@@ -70,7 +81,9 @@ bool have_counters(const std::vector<claim> &claims)
 	return true;
 }
 
-/// List the claims of different events: equal events share a counter.
+/// List the claims of events of one box.  Equal events share a counter, so they
+/// have one claim.  Events of boxes that the catalogue does not have make no
+/// claim: nothing is known about the box's counters.
 std::vector<claim> claims_of(std::span<const event *const> events,
 			     std::string_view generation)
 {
@@ -89,8 +102,8 @@ std::vector<claim> claims_of(std::span<const event *const> events,
 	return claims;
 }
 
-/// Word of the configuration in which two events need different values of a
-/// shared filter, and the bits that differ.
+/// Filter for which two events need different values: its word (0, 1 or 2 for
+/// config, config1 or config2), and the bits that differ.
 struct clash {
 	unsigned word;
 	uint64_t bits;
@@ -114,6 +127,8 @@ std::optional<clash> filter_clash(const claim &a, const claim &b)
 	return std::nullopt;
 }
 
+/// Check that events of one PMU can count at once on its box, as check() does,
+/// but without an error message.
 bool fits(std::span<const event *const> events, std::string_view generation)
 {
 	std::vector<claim> claims = claims_of(events, generation);
@@ -125,6 +140,7 @@ bool fits(std::span<const event *const> events, std::string_view generation)
 	return have_counters(claims);
 }
 
+/// List the events of claims for an error message: "a, b and c".
 std::string list_of(const std::vector<claim> &claims)
 {
 	std::string text;
@@ -137,6 +153,8 @@ std::string list_of(const std::vector<claim> &claims)
 	return text;
 }
 
+/// List counters for an error message.  Bits above 15 (see demand) are not
+/// listed; without any other bit, the counter is the fixed one.
 std::string counter_list(uint32_t counters)
 {
 	std::string text;
@@ -150,7 +168,9 @@ std::string counter_list(uint32_t counters)
 	return (std::popcount(counters) > 1 ? "counters " : "counter ") + text;
 }
 
-/// Report a smallest set of claims that has too few counters.
+/// Make the error for claims that have too few counters.  Claims without which the
+/// rest still has too few counters are dropped first, so that the message names
+/// only events that conflict.
 error too_few_counters(std::vector<claim> claims)
 {
 	uint32_t counters = 0;
@@ -173,6 +193,7 @@ error too_few_counters(std::vector<claim> claims)
 			claims.front().requester->pmu->box)};
 }
 
+/// Make the error for two claims that need different values of a filter.
 error two_filters(const claim &a, const claim &b, const clash &difference,
 		  std::string_view generation)
 {
@@ -185,6 +206,8 @@ error two_filters(const claim &a, const claim &b, const clash &difference,
 				    difference.bits))};
 }
 
+/// Check that events of one PMU can count at once on its box.
+/// Errors: errc::conflict, naming the events that conflict.
 result<void> check(std::span<const event *const> events,
 		   std::string_view generation)
 {
@@ -222,13 +245,16 @@ planner::planner(const topology &machine)
 {
 }
 
+/// Check that events of one PMU can be added to a group.
 bool planner::has_room(const counter_group &group, const members &more) const
 {
-	// Only the kernel knows the number of a core's counters.
+	// Core events and events of other PMUs stay alone: only the kernel knows
+	// how many counters a core has.
 	if (group.closed || group.pmu != more.front()->pmu ||
 	    !is_uncore(*more.front()))
 		return false;
-	// A box without a catalogue has an unknown number of counters.
+	// The catalogue does not have the box: the number of its counters is
+	// unknown.
 	if (!demand_of(*more.front(), generation_).counters)
 		return false;
 
@@ -238,6 +264,7 @@ bool planner::has_room(const counter_group &group, const members &more) const
 	return fits(together, generation_);
 }
 
+/// Add an event to a group, unless the group has an equal event.
 counter_id planner::place(uint32_t index, const event &added)
 {
 	auto &members = plan_.groups[index].members;
@@ -251,7 +278,9 @@ counter_id planner::place(uint32_t index, const event &added)
 	return {index, member};
 }
 
-/// Find a group with room for all @p events, or add a group.
+/// Find a group with room for all @p events, or add an empty group for them.
+/// @param closed the events are a group that the user wrote in braces: they get a
+/// group of their own, to which no other event is added.
 uint32_t planner::group_for(const members &events, bool closed)
 {
 	auto &groups = plan_.groups;
@@ -264,7 +293,8 @@ uint32_t planner::group_for(const members &events, bool closed)
 	return groups.size() - 1;
 }
 
-/// Split events into few sets, the first sets as large as possible.
+/// Split the events of one PMU into few sets that each fit on its box: each event
+/// joins the first set with room.
 std::vector<planner::members> planner::split_up(const members &events) const
 {
 	std::vector<members> sets;
@@ -285,7 +315,8 @@ std::vector<planner::members> planner::split_up(const members &events) const
 	return sets;
 }
 
-/// Check that all terms of a group in braces name the same PMUs.
+/// Check that all terms of a group in braces name the same PMUs: a group of perf
+/// has the events of one hardware PMU.
 static result<void> check_boxes(const event_group &group)
 {
 	const event_term *first = nullptr;
@@ -319,7 +350,8 @@ result<planner::places> planner::add(const event_group &group)
 	places counters(group.terms.size());
 	size_t boxes = 0;
 
-	// duration_time is one event; other terms have one for each box
+	// All terms have one event for each box, except duration_time, which has
+	// one event in all.  So the longest term has the number of boxes.
 	for (const event_term &term : group.terms)
 		boxes = std::max(boxes, term.events.size());
 	for (size_t i = 0; i < boxes; i++) {
@@ -346,7 +378,8 @@ result<planner::places> planner::add(const event_group &group)
 result<planner::places> planner::add(std::span<const event_term> terms,
 				     bool split)
 {
-	// events of each PMU, in order of appearance
+	// Events of each PMU, in order of appearance.  An event of the core or of
+	// another PMU has an entry of its own, and so a group of its own.
 	std::vector<std::pair<const pmu_info *, members>> by_pmu;
 	places counters(terms.size());
 
@@ -372,6 +405,8 @@ result<planner::places> planner::add(std::span<const event_term> terms,
 
 		if (!checked && !split)
 			return checked.error();
+
+		// Groups of this PMU that the events were split into.
 		std::vector<uint32_t> parts;
 
 		for (const members &set : checked ? std::vector<members>{events}
@@ -394,7 +429,9 @@ result<planner::places> planner::add(std::span<const event_term> terms,
 	return counters;
 }
 
-/// Order the groups: the groups of a metric follow one another.
+/// Order the groups for opening.  The kernel multiplexes groups in the order in
+/// which they were opened.  If a metric's events are in several groups, these
+/// follow one another: the traffic changes less between their turns.
 std::vector<uint32_t> planner::order() const
 {
 	const uint32_t none = plan_.groups.size();
@@ -403,6 +440,8 @@ std::vector<uint32_t> planner::order() const
 		return std::find(sequence.begin(), sequence.end(), group) ==
 		       sequence.end();
 	};
+	// Find the first group that belongs to a metric of the last group and is
+	// not in the sequence yet.
 	auto next_of = [&](uint32_t last) {
 		uint32_t next = none;
 
@@ -422,6 +461,8 @@ std::vector<uint32_t> planner::order() const
 	return sequence;
 }
 
+/// Count the turns of a PMU until all of its groups have counted.  In each turn
+/// perf takes the next groups in order, as many as fit on the box at once.
 unsigned planner::turns_of(const pmu_info *pmu,
 			   std::span<const uint32_t> order) const
 {
@@ -451,6 +492,8 @@ unsigned planner::turns_of(const pmu_info *pmu,
 plan planner::finish() &&
 {
 	plan_.order = order();
+	// A PMU is multiplexed if the events of all of its groups do not fit on
+	// its box at once.
 	for (const counter_group &group : plan_.groups) {
 		members together;
 

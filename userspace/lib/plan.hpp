@@ -3,9 +3,13 @@
 /// Planning of groups.  A plan puts events into groups, each of one PMU: the
 /// events of a group count in the same cycles, and one system call reads the
 /// group.  The planner knows the counters of a box, the counters that an event
-/// may use and the filters that events share.  It groups events that fit
-/// together and refuses events that can never be counted, with the reason.  The
-/// kernel multiplexes groups that do not fit at once.
+/// may use and the filters that events share.  It groups events that fit on a box
+/// together, and refuses events that can never be counted at once, with the
+/// reason.
+///
+/// Groups that do not fit on a box at once are multiplexed: the kernel lets some
+/// of them count for a turn (the PMU's perf_event_mux_interval_ms), then the next
+/// ones.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +23,7 @@
 
 namespace uncore {
 
-/// Group and member of an event in a plan.
+/// Position of an event in a plan.
 struct counter_id {
 	uint32_t group = 0;  ///< index into plan::groups
 	uint32_t member = 0; ///< index into counter_group::members
@@ -31,21 +35,22 @@ struct counter_id {
 struct counter_group {
 	const pmu_info *pmu = nullptr; ///< nullptr: counted on every CPU
 	std::vector<event> members;
-	/// The user wrote this group: the planner adds no other events.
+	/// The user wrote this group in braces: the planner adds no other events.
 	bool closed = false;
 };
 
 /// Groups of events that a session counts.
 struct plan {
 	std::vector<counter_group> groups;
-	/// PMUs whose groups do not fit at once: each group counts for a part
-	/// of the time.
+	/// PMUs whose groups do not fit on the box at once: each group counts for
+	/// a part of the time.
 	std::vector<const pmu_info *> multiplexed;
-	/// Order in which to open the groups; empty for any order.  The kernel
-	/// rotates groups in this order: the groups of a multiplexed metric
-	/// follow one another.
+	/// Order in which to open the groups (indices); empty for any order.  The
+	/// kernel multiplexes groups in this order.  If a metric's events do not
+	/// fit into one group, its groups follow one another.
 	std::vector<uint32_t> order;
-	/// Number of turns on the PMU with most turns.
+	/// Number of turns until all groups have counted, on the PMU with the
+	/// most turns; 1 if no PMU is multiplexed.
 	unsigned turns = 1;
 };
 
@@ -57,20 +62,20 @@ result<void> fit(std::span<const event> events, std::string_view generation);
 
 class planner {
 public:
-	/// Counters of each event of each added term. duration_time needs no
-	/// counter, and has none.
+	/// For each added term, the positions of its events in the plan.  A term
+	/// duration_time needs no counter, and has no position.
 	using places = std::vector<std::vector<counter_id>>;
 
 	explicit planner(const topology &machine);
 
-	/// Add events of a command line: a group in braces unchanged, other
-	/// events to groups with room.
-	/// Errors: errc::conflict, when a group in braces is of several boxes
-	/// or can never be counted at once.
+	/// Add events of a command line.  A group in braces becomes a group of
+	/// the plan; other events join groups that have room.
+	/// Errors: errc::conflict, when the events of a group in braces are of
+	/// several boxes or can never be counted at once.
 	result<places> add(const event_group &group);
 
 	/// Add a metric's events.  The events of one PMU go into one group, so
-	/// that the metric is of one instant.
+	/// that all of them count at the same time.
 	/// @param split put events that do not fit into one group into as few
 	/// groups as possible, instead of failing.
 	/// Errors: errc::conflict.

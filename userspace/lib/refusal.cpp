@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Find the cause of a refused perf_event_open() or bpf() from the error number and
+// the privileges of the process.  Several causes share an error number, so the
+// order of the checks matters.
 #include "refusal.hpp"
 
 #include <cerrno>
@@ -10,6 +13,7 @@
 #include "sysfs.hpp"
 #include "text.hpp"
 
+/* The headers of older kernels lack these capabilities. */
 #ifndef CAP_PERFMON
 #define CAP_PERFMON 38
 #define CAP_BPF 39
@@ -19,6 +23,7 @@ namespace uncore {
 
 namespace fs = std::filesystem;
 
+/// Read the capabilities and the seccomp mode from /proc/self/status.
 static void read_status(const fs::path &file, privileges &rights)
 {
 	std::ifstream in(file);
@@ -34,12 +39,15 @@ static void read_status(const fs::path &file, privileges &rights)
 			rights.perfmon = set >> CAP_PERFMON & 1;
 			rights.bpf = set >> CAP_BPF & 1;
 		} else if (key == "Seccomp") {
+			// SECCOMP_MODE_FILTER
 			rights.seccomp_filter = trim(value) == "2";
 		}
 	}
 }
 
-/// Check for the first namespace, which maps all user IDs to themselves.
+/// Check whether the process is in the host's user namespace, the first one.  It
+/// maps all user IDs to themselves: "0 0 4294967295" in uid_map.  An unreadable
+/// file counts as the first namespace.
 static bool is_first_namespace(const fs::path &uid_map)
 {
 	std::ifstream in(uid_map);
@@ -76,6 +84,7 @@ bool privileges::may_load_bpf() const
 	return admin || (perfmon && bpf);
 }
 
+/// Explain a refusal by a seccomp filter, which answers ENOSYS or EPERM.
 static std::string filter_refusal(const char *call)
 {
 	return uncore::format(
@@ -97,7 +106,8 @@ std::optional<std::string> perf_refusal(const privileges &rights, int number)
 			       : "this kernel has no perf events: use one with CONFIG_PERF_EVENTS=y";
 	if (number != EACCES && number != EPERM)
 		return std::nullopt;
-	// The kernel's check for capabilities returns EACCES, not EPERM.
+	// perf_event_open() returns EACCES for missing capabilities.  So EPERM
+	// comes from a seccomp filter or from lockdown, if either is active.
 	if (number == EPERM && rights.seccomp_filter)
 		return filter_refusal("perf_event_open()");
 	if (number == EPERM && rights.confidentiality)
@@ -123,6 +133,8 @@ std::optional<std::string> bpf_refusal(const privileges &rights, int number)
 			       : "this kernel has no BPF: use one with CONFIG_BPF_SYSCALL=y";
 	if (number != EACCES && number != EPERM)
 		return std::nullopt;
+	// bpf() returns EPERM for missing capabilities as well.  Only a process
+	// that has the capabilities was refused for another reason.
 	if (rights.user_namespace)
 		return namespace_refusal;
 	if (rights.may_load_bpf() && rights.seccomp_filter)

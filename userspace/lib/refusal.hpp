@@ -14,7 +14,9 @@ struct privileges {
 	bool admin = false;	      ///< CAP_SYS_ADMIN is effective
 	bool perfmon = false;	      ///< CAP_PERFMON
 	bool bpf = false;	      ///< CAP_BPF
-	bool user_namespace = false;  ///< its capabilities are not the host's
+	/// The process is in a user namespace of its own, as in a rootless
+	/// container: its capabilities do not count for the host.
+	bool user_namespace = false;
 	bool seccomp_filter = false;  ///< system calls are filtered
 	bool confidentiality = false; ///< lockdown=confidentiality
 	std::string paranoid; ///< kernel.perf_event_paranoid, "" for unknown
@@ -29,11 +31,12 @@ struct privileges {
 	bool may_load_bpf() const;
 };
 
-/// Explain a failure of perf_event_open(), with the remedy; nothing for an
-/// errno that is not about permission.
+/// Explain a failure of perf_event_open(), with the remedy.
+/// @param number errno of the call, positive.
+/// @return nothing if the error number has nothing to do with permissions.
 std::optional<std::string> perf_refusal(const privileges &rights, int number);
 
-/// Explain a failure of bpf() likewise.
+/// Explain a failure of bpf(); parameters and result as for perf_refusal().
 std::optional<std::string> bpf_refusal(const privileges &rights, int number);
 
 } // namespace uncore

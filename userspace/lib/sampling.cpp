@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Check whether an event can be sampled, and list the CPUs that sample it.  To
+// sample an event, the driver sets its counter so that it overflows after a
+// number of counts, the sample period, and records the code that a CPU runs at
+// the overflow.
 #include "sampling.hpp"
 
 #include <algorithm>
@@ -7,17 +11,21 @@
 
 namespace uncore {
 
-/// Sample period that no counter reaches while the event is open.
+/// Sample period of try_sampling(), in counts: so long that no sample is taken
+/// before the event is closed again.
 static constexpr uint64_t long_period = uint64_t{1} << 40;
 
 /// Check for an event of a free-running counter, which can neither be set nor
-/// stopped.  (Fixed counters have no unit mask, and can be set and stopped.)
+/// stopped.  The catalogue restricts events of free-running and of fixed counters
+/// to no general counter.  Of the two, only events of free-running counters have
+/// a unit mask; a fixed counter can be set and stopped, and so be sampled.
 static bool is_free_running(const event &event)
 {
 	return event.info && !event.info->counters &&
 	       (event.config >> 8 & 0xff);
 }
 
+/// Make the error for an event that cannot be sampled.
 static error cannot(const event &event, const char *reason)
 {
 	return {errc::invalid, event.text + " cannot be sampled: " + reason};
@@ -61,6 +69,8 @@ result<void> try_sampling(const event &event)
 
 	if (opened)
 		return {};
+	// A driver that only counts refuses a sample period with EINVAL or
+	// EOPNOTSUPP.
 	if (opened.error().code == errc::invalid ||
 	    opened.error().code == errc::unsupported)
 		return not_sampled(event);
@@ -81,6 +91,8 @@ std::vector<int> sampled_cpus(const event &event, const topology &machine)
 				}))
 			cpus.insert(cpus.end(), socket.cpus.begin(),
 				    socket.cpus.end());
+	// The topology has no package for the CPUs of the cpumask: sample on
+	// these CPUs alone.
 	return cpus.empty() ? event.pmu->cpus : cpus;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sampling support of events, and the CPUs on which events sample.  Internal to
-// the library and the command; not a part of the public interface.
+// Check whether an event can be sampled, and list the CPUs that sample it.
+// Internal to the library and the command; not a part of the public interface.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,13 @@
 
 namespace uncore {
 
-/// Return the error for an event that no driver can sample, with the reason.
+/// Check, without opening the event, whether any driver can sample it.
+/// @return the error with the reason; nothing for an event that try_sampling()
+/// has to open to find out.
 std::optional<error> sampling_refusal(const event &event);
 
-/// Open and close an event with a sample period on one of the event's CPUs.
+/// Find out whether the driver samples an event: open the event with a sample
+/// period, stopped, on one of its CPUs, and close it.
 /// Errors: of sampling_refusal(), errc::invalid when the driver refuses
 /// to sample the event, errc::permission, errc::gone, errc::system.
 result<void> try_sampling(const event &event);
@@ -23,8 +26,9 @@ result<void> try_sampling(const event &event);
 /// Return the error for an event that the driver refuses to sample.
 error not_sampled(const event &event);
 
-/// List the CPUs on which an event samples: all CPUs of the sockets in its
-/// PMU's cpumask, which share one counter; all CPUs for other events.
+/// List the CPUs on which an event samples.  An event of a box samples on all
+/// CPUs of each socket that has a CPU in the PMU's cpumask: all CPUs of a socket
+/// share the counter.  Other events sample on all CPUs of the machine.
 std::vector<int> sampled_cpus(const event &event, const topology &machine);
 
 } // namespace uncore

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A counting session: read descriptors into words, and account the counts
-// between reads.
+// A counting session: open a plan's groups, read them, pass the growth between two
+// reads to the estimators, and find boxes and CPUs that stopped counting.
+// session_state.hpp introduces units, words and stops.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -17,18 +18,23 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-/// Words before the values in the result of a group's read.
+/// Indices of the words in the result of a group's read (PERF_FORMAT_GROUP): number
+/// of events, time enabled, time running; the counts begin at value_word.
 enum { number_word, enabled_word, running_word, value_word };
 
-/// Minimum number of reads for which the thread migrates to a package.
+/// Minimum number of groups in a package for which the reading thread migrates to
+/// the package.  Without migration, each read interrupts a CPU of the package; two
+/// migrations cost less than many interrupts.
 constexpr size_t worth_a_visit = 4;
 
-/// Longest unchecked lag of a counter, or a hundredth of the interval if
-/// longer: reads take time.
+/// Lag of a unit: the time between two reads minus the growth of the unit's enabled
+/// time.  A lag of more than this, and of more than a hundredth of the time between
+/// the reads, may mean that the unit's CPU went offline.  Shorter lags come from the
+/// reads themselves, which take time.
 constexpr nanoseconds may_lag = std::chrono::milliseconds(1);
 
-/// Time without a count after which a clock has stopped, if no other clock
-/// runs.
+/// A box's clock that ran before has stopped if its event ran for this long without
+/// a count.
 constexpr nanoseconds stopped_after = std::chrono::milliseconds(100);
 
 } // namespace
@@ -48,6 +54,7 @@ session::session(session &&) noexcept = default;
 session &session::operator=(session &&) noexcept = default;
 session::~session() = default;
 
+/// Return the time after which perf exchanges the groups that count on a PMU.
 static nanoseconds turn_of(const pmu_info *pmu)
 {
 	const auto text =
@@ -59,6 +66,8 @@ static nanoseconds turn_of(const pmu_info *pmu)
 				       : usual_turn;
 }
 
+/// Add a unit for each CPU on which a group is open, with room for its words and
+/// estimators.
 void session::state::add_units(uint32_t group, box_watch::place place)
 {
 	const auto &members = group_plan.groups[group].members;
@@ -84,10 +93,12 @@ void session::state::add_units(uint32_t group, box_watch::place place)
 	groups[group].turn = turn_of(group_plan.groups[group].pmu);
 }
 
+/// Sort the units by package: a read visits each package once.
 void session::state::plan_tour()
 {
 	for (const uncore::package &p : machine.packages())
 		tour.push_back({p.id, p.cpus, {}});
+	// CPUs that came online after the topology was read have no package.
 	tour.push_back({-1, {}, {}});
 	for (uint32_t i = 0; i < units.size(); i++) {
 		int package = machine.package_of(units[i].cpu);
@@ -99,7 +110,8 @@ void session::state::plan_tour()
 	std::erase_if(tour, [](const stop &s) { return s.units.empty(); });
 }
 
-/// Open a group, without the boxes that do not answer.
+/// Open a group on all CPUs of its place.  If that fails because boxes do not
+/// answer, leave these boxes out and try again.
 result<void> session::state::open_group(uint32_t group)
 {
 	const counter_group &group_to_open = group_plan.groups[group];
@@ -119,7 +131,9 @@ result<void> session::state::open_group(uint32_t group)
 				if (!backend->answers(
 					    group_to_open.members.front(), cpu))
 					silent.push_back(cpu);
-		// Every box refuses the event: report the event's error.
+		// If all boxes answer, the error is that of the event.  If all
+		// boxes refuse the event as invalid, they are not dead: the
+		// event is invalid.
 		if (silent.empty() || (opened.error().code == errc::invalid &&
 				       silent.size() == place.cpus.size()))
 			return opened.error();
@@ -145,6 +159,7 @@ result<session> open_session(plan group_plan, const topology &machine,
 	for (uint32_t group : session_state->group_plan.order)
 		if (auto opened = session_state->open_group(group); !opened)
 			return opened.error();
+	// Boxes that do not answer are an error only if no box is left.
 	(void)session_state->report();
 	if (session_state->units.empty() && !session_state->news.empty())
 		return error{errc::gone, session_state->news.front()};
@@ -191,9 +206,9 @@ result<void> session::disable()
 	return outcome;
 }
 
-/// Read a unit.
-/// @return false if the read fails or an enabled unit did not count: the unit's
-/// CPU went offline.
+/// Read a unit's words.  After a failed read the words are those of the last read.
+/// @return false if the read fails, or if the enabled time of a counting unit did
+/// not grow: perf removes the events of a CPU that goes offline.
 bool session::state::read_unit(unit &u)
 {
 	std::span<uint64_t> words(&latest_words[u.words],
@@ -207,13 +222,15 @@ bool session::state::read_unit(unit &u)
 		std::copy(last, last + words.size(), words.begin());
 		return false;
 	}
-	// The first read right after enable() may find that no time passed.
+	// A read soon after the last read, or after enable(), may find that no
+	// time passed.
 	return !counting || words[enabled_word] != last[enabled_word] ||
 	       backend->now() - read_before < may_lag;
 }
 
-/// Check whether a unit counted for less than the time that passed.  The unit's
-/// CPU went offline in between, or this read was early or the last one late.
+/// Check whether a unit was enabled for less than the time between the last two
+/// reads.  Either the unit's CPU went offline, or this unit was read earlier in
+/// this read than in the last one; recheck_lagging() finds out.
 bool session::state::is_lagging(const unit &u) const
 {
 	const nanoseconds passed = read_at - read_before;
@@ -233,7 +250,9 @@ bool session::state::is_running(const unit &u)
 	       words[enabled_word] != latest_words[u.words + enabled_word];
 }
 
-/// Read lagging units again: a next read() may never come.
+/// Read lagging units once more, after a pause: the enabled time of a unit on an
+/// offline CPU does not grow.  The next read() would find that as well, but this
+/// read may be the last one.
 void session::state::recheck_lagging()
 {
 	if (lagging.empty())
@@ -245,6 +264,7 @@ void session::state::recheck_lagging()
 	lagging.clear();
 }
 
+/// Return a counter's growth between the last two reads.
 stratum session::state::between(const unit &u, uint32_t member) const
 {
 	const uint64_t *a = &previous_words[u.words],
@@ -255,6 +275,7 @@ stratum session::state::between(const unit &u, uint32_t member) const
 		b[running_word] - a[running_word]};
 }
 
+/// Pass the growth of a unit's counters to their estimators.
 void session::state::account(const unit &u)
 {
 	for (uint32_t m = 0; m < u.members; m++) {
@@ -265,12 +286,14 @@ void session::state::account(const unit &u)
 	}
 }
 
+/// Mark a unit as lost, and report the condition of its box.
 void session::state::lose(unit &u, condition cause)
 {
 	u.lost = true;
 	boxes.worsen(u.box, cause);
 }
 
+/// Read the units of a package.  A lost unit keeps its words: it does not grow.
 void session::state::read_stop(const stop &package_stop)
 {
 	if (options.visit_packages && tour.size() > 1 &&
@@ -290,8 +313,9 @@ void session::state::read_stop(const stop &package_stop)
 	}
 }
 
-/// Mark units of lost boxes.  Their enabled time ends with their running time:
-/// scaling must not take the time after the loss for multiplexing.
+/// Mark the units of lost boxes.  In this read the unit was enabled for longer than
+/// it ran, as for the time after the loss.  Set the growth of the enabled time to
+/// that of the running time, so that the count is not scaled for this time.
 void session::state::check_boxes()
 {
 	const auto lost_boxes = boxes.check();
@@ -310,10 +334,12 @@ void session::state::check_boxes()
 	}
 }
 
-/// Find stopped clocks: clocks that ran in an earlier read, and clocks that
-/// stop while another clock of the same box type runs.
+/// Find boxes whose clock has stopped: events that count the box's clock ran without
+/// a count.  A clock that never ran is reported only while the clock of another box
+/// of the same type runs.
 void session::state::check_clocks()
 {
+	// Clock cycles that a unit counted since the last read.
 	auto ticks = [&](const unit &u) {
 		return u.clock >= 0 && !u.lost && between(u, u.clock).raw;
 	};
@@ -339,7 +365,8 @@ void session::state::check_clocks()
 	}
 }
 
-/// Collect the news of the boxes.  @return an error if a box or a CPU was lost.
+/// Collect the lines about boxes for session::news().
+/// @return the first error if a box or a CPU was lost.
 result<void> session::state::report()
 {
 	result<void> outcome;
@@ -352,6 +379,7 @@ result<void> session::state::report()
 	return outcome;
 }
 
+/// Begin an interval at the time of the last read.
 void session::state::begin_interval()
 {
 	interval_began = read_at;
@@ -362,6 +390,8 @@ void session::state::begin_interval()
 	boxes.begin_interval();
 }
 
+/// Read all units, check boxes, CPUs and clocks, and pass the growth since the
+/// previous read to all estimators.
 void session::state::read_all()
 {
 	if (std::exchange(interval_ended, false))

@@ -5,9 +5,10 @@
 /// multiplexed groups are scaled by the time that the groups ran, with an
 /// estimate of the scaling error.
 ///
-/// All boxes of a machine see a program's phases at the same time.  The errors
-/// of the parts therefore do not give the error of a sum: after add_up(), the
-/// session adds up first and then estimates.
+/// All boxes of a machine see a program's phases at the same time, so the errors of
+/// their counts are not independent, and the error of a sum does not follow from
+/// them.  add_up() registers sums before counting begins: the session then adds up
+/// the rates at each read, and estimates the error of the sum from these.
 #pragma once
 
 #include <chrono>
@@ -35,26 +36,27 @@ struct count {
 	double value = 0;
 	/// Standard error of value from scaling; 0 if the event was not
 	/// multiplexed.  The estimate uses the changes of the event's rate from
-	/// read to read (and sample).  Traffic that is periodic with the
-	/// multiplexing, or nearly, is off by more than this error.  Not a
-	/// number (unknown) with fewer than three reads, or if no event was
-	/// seen.
+	/// one read() or sample() to the next.  If the traffic changes with the
+	/// period of the multiplexing, or nearly, value is off by more than this
+	/// error.  Not a number (unknown) with fewer than three reads, or if the
+	/// count is 0.
 	double error = 0;
 	/// Unscaled count of the hardware.
 	uint64_t raw = 0;
 	/// Time for which the event was enabled, and for which it ran.
 	std::chrono::nanoseconds enabled{}, running{};
 
-	/// Running share of the enabled time, 0 to 1; 1 without enabled time.
+	/// Share of the enabled time for which the event ran, 0 to 1; 1 without
+	/// enabled time.
 	double share() const
 	{
 		return enabled.count() ? double(running.count()) /
 						 double(enabled.count())
 				       : 1;
 	}
-	/// Add the count of another counter of the same event.  The errors add
-	/// up as well, an upper limit, which boxes that change in step reach.
-	/// session::add_up() estimates the error of the sum.
+	/// Add the count of another counter of the same event.  The added errors
+	/// are an upper limit of the sum's error, reached if the rates of both
+	/// counters change together.  session::add_up() gives an estimate.
 	count &operator+=(const count &addend);
 };
 
@@ -64,16 +66,16 @@ struct counter_at {
 	size_t cpu_index = 0;
 };
 
-/// Sums that a session adds up at each read.
+/// A set of sums that a session adds up at each read: index of the set.
 struct sum_set {
 	uint32_t index = 0;
 };
 
 class session {
 public:
-	/// Open all events, stopped.  The session takes more than one
-	/// descriptor for each event on each CPU: the program raises the limit
-	/// (RLIMIT_NOFILE).  Boxes that do not answer are left out, see
+	/// Open all events, stopped.  Each event takes more than one descriptor
+	/// on each of its CPUs: the program has to raise its limit
+	/// (RLIMIT_NOFILE) if necessary.  Boxes that do not answer are left out, see
 	/// health().
 	/// @param machine gives the packages of CPUs.
 	/// Errors: errc::permission (names the setting), errc::conflict (the
@@ -91,33 +93,36 @@ public:
 	/// Stop all groups; counts stay.
 	result<void> disable();
 
-	/// Read all groups, one system call for each box.  Counts since the
-	/// last read are then interval(), counts since enable() total().
-	/// Allocates nothing.
+	/// Read all groups, one system call for each group on each CPU.  After
+	/// the call, interval() has the counts since the read() before, and
+	/// total() the counts since enable().  Allocates nothing.
 	/// Errors: errc::gone, when a box stopped answering, or a CPU went
-	/// offline with its events; reported once for each box.  All other
-	/// groups have been read.
+	/// offline with its events; reported once for each box.  The groups on
+	/// all other boxes and CPUs were read all the same.
 	result<void> read();
 	/// Read all groups without ending the interval: interval() still begins
-	/// with the last read().  For multiplexed events, some samples between
-	/// two reads improve scaling and make its error known.
+	/// with the last read().  Counts are scaled from one read or sample to
+	/// the next, so for multiplexed events some samples between two reads
+	/// improve scaling.  They also give the changes of the rate, from which
+	/// the error is estimated.
 	result<void> sample();
-	/// Time until the next sample(): long enough for a turn of every event,
-	/// and for samples to take at most a twentieth of the time.  0 if no
-	/// event has been multiplexed yet.
+	/// Time until the next sample(): long enough that every group has counted
+	/// for a turn, and that samples take at most a twentieth of the time.  0
+	/// if no event has been multiplexed yet.
 	std::chrono::nanoseconds sample_time() const;
 
-	/// Health of the plan's boxes on each package, and of CPUs with their
-	/// own events, at the last read(), or the worst since enable().
+	/// Health of the plan's boxes on each package, and of CPUs with core
+	/// events: the worst condition in the interval, or since the session was
+	/// opened.
 	std::span<const box_health> health(period when) const;
 	/// Health of the box or CPU that counts an event.
 	const box_health &health(counter_id id, size_t cpu_index,
 				 period when) const;
-	/// Check whether an event counted at all in the period: not after its
-	/// box was lost.
+	/// Check whether an event counted at all in the period.  False if its box
+	/// or CPU was lost and it did not run in the period.
 	bool counted(counter_id id, size_t cpu_index, period when) const;
-	/// Report changes for the worse since the last call, as text: one line
-	/// for all boxes of a socket with the same change.
+	/// Describe the problems of boxes and CPUs since the last call, for the
+	/// user: one line for all boxes of a socket with the same problem.
 	std::vector<std::string> news();
 
 	/// CPUs on which an event is counted, ascending.
@@ -125,16 +130,21 @@ public:
 	/// Package of an event's CPU, or -1.
 	int package(counter_id id, size_t cpu_index) const;
 
+	/// Count of an event on one of its CPUs, in the interval and since
+	/// enable().
 	count interval(counter_id id, size_t cpu_index) const;
 	count total(counter_id id, size_t cpu_index) const;
 
 	/// Add up the counts of each of these lists of counters at each read,
-	/// and estimate the error of the sum.  To be called before enable().
+	/// and estimate the error of each sum.  Call before enable().
 	sum_set add_up(std::span<const std::vector<counter_at>> sums);
+	/// Sum of a set, by its index in the list that add_up() got.
 	count interval(sum_set sums, size_t index) const;
 	count total(sum_set sums, size_t index) const;
-	/// Standard error of a function of the sums of a set.
-	/// @param gradient derivative of the function by each sum.
+	/// Estimate the standard error of a function of the sums of a set, such
+	/// as a metric: the counts of the metric's events are the sums.
+	/// @param gradient derivative of the function by each sum of the set, at
+	/// the sums' values: how much the function changes for each count more.
 	double error(sum_set sums, std::span<const double> gradient,
 		     period when) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Filter fields that an event shares with the other events of its box, and the
-// counters that can count the event: look-ups in the catalogue.
+// Look up in the catalogue which filter fields an event shares with the other
+// events of its box, and which of the box's counters can count the event.
 #include "sharing.hpp"
 
 #include <span>
@@ -11,6 +11,8 @@ namespace uncore {
 
 namespace {
 
+/// Bits of config: of the event code (bit 21 is part of it in QPI boxes only), and
+/// of the event code without bit 21.
 constexpr uint64_t code_bits = 0x2000ff, code_mask = 0xff;
 
 std::span<const shared_field> fields_of(std::string_view generation)
@@ -20,7 +22,9 @@ std::span<const shared_field> fields_of(std::string_view generation)
 	return tables ? tables->shared_fields : std::span<const shared_field>();
 }
 
-/// Return the fixed or free-running counter of an event: one per unit mask.
+/// Return the counter of an event with the code 0xff, as a bit of
+/// demand::counters.  The unit mask selects the counter: 0 is the fixed counter,
+/// 0x10 and above are free-running counters.
 uint32_t special_counter(const event &counted)
 {
 	uint64_t umask = counted.config >> 8 & 0xff;
@@ -44,8 +48,10 @@ demand demand_of(const event &counted, std::string_view generation)
 		event_demand.counters = special_counter(counted);
 		return event_demand;
 	}
+	// All general counters, unless the catalogue restricts the event.
 	event_demand.counters = (1u << box->counters) - 1;
-	// The counters that can count an event do not depend on its unit mask.
+	// Only the event code has to be equal: the counters that can count an
+	// event do not depend on its unit mask.
 	for (const event_info &info : names->events())
 		if (info.box == box->name && info.counters &&
 		    !((info.config ^ counted.config) & code_bits))
