@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// The events, names of filter values and metrics of a processor generation,
-/// compiled in from the event catalogue (events/).
+/// Catalogue of a processor generation: its box types, events, names of filter values
+/// and metrics, compiled in from the folder events/.  The manual is Intel's uncore
+/// performance monitoring manual of the generation; sections (§) are sections of it.
+///
+/// A box is a part of the uncore with its own counters.  A filter field restricts the
+/// events of a box, for example to requests with one opcode.
 #pragma once
 
 #include <cstdint>
@@ -21,96 +25,98 @@ struct box_info {
 	std::string_view name;	  ///< "cbox"
 	std::string_view title;	  ///< "CBo"
 	std::string_view section; ///< of the manual, "§2.3"
-	unsigned counters = 0;	  ///< general counters of a box
+	unsigned counters = 0;	  ///< number of a box's general counters
 };
 
-/// The bits of a field in the configuration of a box type, as the hardware has
-/// them.  A driver may publish fewer fields, or other bits for a field.
+/// A field of a box type's configuration, at the position that the hardware
+/// documents.  A driver may lack the field or publish another position
+/// (pmu_info::formats).
 struct field_info {
 	std::string_view box;  ///< "cbox"
 	std::string_view name; ///< "filter_opc"
-	std::string_view bits; ///< as in sysfs: "config1:52-60"
+	std::string_view bits; ///< in the syntax of sysfs: "config1:52-60"
 };
 
 /// A documented event of a box type.
 struct event_info {
 	std::string_view box;  ///< "cbox"
 	std::string_view name; ///< "llc_lookup.any"
-	/// Values of fields, as in sysfs: "event=0x34,umask=0x11,filter_state=?".
+	/// The event's fields, in the syntax of sysfs:
+	/// "event=0x34,umask=0x11,filter_state=?".
 	std::string_view terms;
 	std::string_view description;
 	std::string_view category;
 	std::string_view section; ///< of the manual, "§2.3.6"
-	/// A count times scale is in this unit, as 64 and "Bytes"; 1 and "" for
-	/// a plain count.
+	/// Factor from a count to a value in @c unit, if the unit is not a plain
+	/// count: scale 64, unit "Bytes".
 	double scale = 1;
 	std::string_view unit;
-	/// The members of perf_event_attr.
+	/// Members of perf_event_attr.
 	uint64_t config = 0, config1 = 0, config2 = 0;
-	/// Counters that can count the event, bit n for counter n; 0 for an
-	/// event of a fixed or free-running counter.
+	/// Counters that can count the event, bit n for counter n; 0 for an event
+	/// of a fixed or free-running counter.
 	uint32_t counters = 0;
-	/// The largest increment of the count in a cycle.
+	/// Largest number of counts in a cycle of the box's clock.
 	unsigned max_increment = 1;
-	/// Filter fields that the event needs ("filter_opc").
+	/// Filter fields that the caller must give a value ("filter_opc").
 	std::span<const std::string_view> parameters;
 };
 
 /// A name for a value of a filter field: filter_opc=drd is 0x182.
 struct value_info {
 	std::string_view box, field, name, description, section;
-	/// Name of the match_mc value (message class) to which a QPI opcode
-	/// belongs, or empty.
+	/// For a QPI opcode, the name of the value of field match_mc (message
+	/// class) that the opcode belongs to; otherwise empty.
 	std::string_view message_class;
 	uint64_t value = 0;
-	/// The values of the field are flags: filter_state=i+s matches either
-	/// state.
+	/// The field is a set of flags, so values can be combined:
+	/// filter_state=i+s matches both states.
 	bool combines = false;
 };
 
 /// A documented metric.
 struct metric_info {
 	std::string_view name; ///< "mem_bw_reads"
-	std::string_view box;  ///< box type whose events it uses
-	/// In the syntax of perf's metrics.  PMUs have no prefix, so that the
-	/// expression is valid for any prefix: "imc@cas_count.rd@ * 64".
+	std::string_view box;  ///< box type of the metric's events
+	/// Formula in the syntax of perf's metrics.  Names of PMUs have no prefix,
+	/// so the formula fits any driver: "imc@cas_count.rd@ * 64".
 	std::string_view expression;
 	std::string_view description;
-	std::string_view note; ///< difference from the manual, or its reason
-	std::string_view section;
-	double scale = 1;
+	std::string_view note; ///< difference from the manual, and the reason
+	std::string_view section; ///< of the manual
+	double scale = 1; ///< factor from the expression's value to @c unit
 	std::string_view unit; ///< "MB/s", "%", "cycles", ...
 	std::span<const std::string_view> groups; ///< "memory", "llc", ...
-	/// The metric's events must be counted at the same time, in one group.
+	/// The events must be counted at the same time, in one group.
 	bool one_group = false;
-	/// The lowest and the highest possible value, in the metric's unit;
-	/// infinity if the highest value is not known.
+	/// Lowest and highest possible value, in @c unit; high is infinity if it
+	/// is not known.
 	double low = 0, high = 0;
-	/// For metrics with a factor that differs between packages, such as a
-	/// clock: the machine's value is the mean of the packages' values with
-	/// this weight.  An expression of the terms of @expression; empty if the
-	/// machine's value follows from sums over all packages.
+	/// Formula with terms of @c expression, or empty.  If it is empty, the
+	/// machine's value is computed from the counts of all packages together.
+	/// Otherwise it is the mean of the packages' values, weighted by this
+	/// formula: for expressions with a factor that differs between packages,
+	/// such as a clock.
 	std::string_view weight = {};
 };
 
-/// The events, values and metrics of a generation, sorted by names of boxes and
-/// events.  A catalogue exists as long as the program runs.
+/// The events, values and metrics of one generation.  A catalogue exists as long as
+/// the program.  Box types and events are sorted by name.
 class UNCORE_EXPORT catalogue {
 public:
-	/// @param generation "hswep"
-	/// @return nullptr for an unknown generation
+	/// Find the catalogue of a generation; nullptr if there is none.
+	/// @param generation "hswep".
 	static const catalogue *find(std::string_view generation);
-	/// The generations that find() knows, first the generation of
-	/// standard(): "hswep", ...
+	/// Names of all generations with a catalogue, "hswep" first.
 	static std::span<const std::string_view> generations();
-	/// The catalogue to use without a machine: Haswell-EP's.
+	/// Catalogue for use without a machine: that of Haswell-EP.
 	static const catalogue &standard();
-	/// The catalogue of the machine's generation; standard() if there is no
-	/// catalogue for its processor.
+	/// Catalogue of the machine's generation; standard() if the library has
+	/// none for its processor.
 	static const catalogue &of(const topology &machine);
 
 	std::string_view generation() const { return generation_; }
-	/// Name of the generation for texts: "Haswell-EP/EX".
+	/// Name of the generation for users: "Haswell-EP/EX".
 	std::string_view title() const { return title_; }
 	std::span<const box_info> boxes() const { return boxes_; }
 	std::span<const field_info> fields() const { return fields_; }
@@ -118,7 +124,8 @@ public:
 	std::span<const value_info> values() const { return values_; }
 	std::span<const metric_info> metrics() const { return metrics_; }
 
-	/// Look up a name, in upper or lower case; nullptr if it is unknown.
+	/// Look up an entry by name, in upper or lower case; nullptr if there is
+	/// no such entry.
 	const box_info *box(std::string_view name) const;
 	const field_info *field(std::string_view box,
 				std::string_view name) const;
@@ -130,8 +137,8 @@ public:
 	std::vector<const metric_info *>
 	metrics_of_group(std::string_view group) const;
 
-	/// Find up to @p most names that are closest to a mistyped name, closest
-	/// name first.
+	/// Return up to @p most names that are similar to a mistyped name, the most
+	/// similar first.
 	std::vector<std::string_view> nearest_events(std::string_view box,
 						     std::string_view name,
 						     unsigned most = 3) const;

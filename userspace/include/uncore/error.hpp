@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// The results of functions that can fail.  The library throws no exceptions,
-/// except std::bad_alloc.
+/// Results of functions that can fail: a value or an error.  The library throws no
+/// exceptions, except std::bad_alloc.
 #pragma once
 
 #include <cstdio>
@@ -12,29 +12,28 @@
 
 namespace uncore {
 
-/// The errors that callers may want to distinguish.
+/// Codes of failure, for programs.  error::message has the details, for the user.
 enum class errc {
 	invalid,     ///< a malformed string or argument
 	not_found,   ///< no such event, metric, PMU, field or value
 	conflict,    ///< events that can never be counted together
-	permission,  ///< the kernel refuses this user
-	unsupported, ///< the driver or the hardware lacks a feature
+	permission,  ///< the kernel refuses the call to this user
+	unsupported, ///< the driver or the hardware lacks the feature
 	no_driver,   ///< no uncore PMU on this machine
 	gone,	     ///< a CPU or a device disappeared
 	system,	     ///< any other failed system call
-	misuse,	     ///< a function was called too early or too late
+	misuse,	     ///< a call in the wrong state, as read() before open()
 };
 
-/// An error.  @c message is one line without a final full stop or newline, with
-/// the cause and, if known, the remedy.
+/// A failure.  @c message is one line without a final full stop or newline: the cause
+/// and, if known, the remedy.
 struct error {
 	errc code = errc::system;
 	std::string message;
 };
 
-/// End the program: it took the value of an error, or the error of a value.
-/// Programs that are built without assert() end as well, because their
-/// behaviour would be undefined.
+/// End the program, because it took the value of an error or the error of a value.
+/// With NDEBUG, assert() would continue, with undefined behaviour.
 [[noreturn]] inline void misused_result(const char *what, const char *message)
 {
 	std::fprintf(stderr, "libuncore: %s%s\n", what, message);
@@ -55,13 +54,13 @@ public:
 
 	T &operator*() & { return const_cast<T &>(std::as_const(*this).get()); }
 	const T &operator*() const & { return get(); }
-	/// Returns by value, so that the value in "for (x : *function())" exists
-	/// until the end of the loop.
+	/// Return the value, not a reference: in "for (x : *function())" the result
+	/// of the function is destroyed before the loop begins.
 	T operator*() && { return std::move(**this); }
 	T *operator->() { return &**this; }
 	const T *operator->() const { return &get(); }
 
-	/// The error of a result that has no value.
+	/// The error; the result must not have a value.
 	const uncore::error &error() const
 	{
 		if (const auto *failure = std::get_if<1>(&state_))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// Sampling: record the code that runs on a CPU each time that a box's event has
-/// counted a period.  The samples are the kernel's records, in the layout of
-/// perf_event_open(2).
+/// Sampling: each time that an event has counted a number of times (the sample
+/// period), the kernel records which code ran on the CPU.  The samples are the
+/// kernel's records in ring buffers, in the layout of perf_event_open(2).
 #pragma once
 
 #include <cstdint>
@@ -16,57 +16,59 @@
 #include <uncore/export.hpp>
 #include <uncore/topology.hpp>
 
-// Structures of the kernel, <linux/perf_event.h>.
+/// Defined in <linux/perf_event.h>.
 struct perf_event_attr;
 struct perf_event_header;
 
 namespace uncore {
 
-/// Options of sampler::open().  Programs do not change size, which tells the library
-/// which members the structure has.
+/// Options of sampler::open(). Programs do not change size, which tells the library
+/// which members the program was compiled with.
 struct sampling_options {
 	size_t size = sizeof(sampling_options);
-	/// Counts between two samples of an event without period=; 0: use the
-	/// frequency.
+	/// Sample period, in counts, of events without period=; 0: the kernel or
+	/// the driver adapts the period to frequency.
 	uint64_t period = 0;
 	/// Samples a second, for events without a period.
 	uint64_t frequency = 1000;
 	/// CPUs to sample; empty: all CPUs of the sockets in a PMU's cpumask.
-	/// All CPUs of a socket share one counter, and each of these CPUs has a
-	/// sample for each overflow.
+	/// All CPUs of a socket share one counter, and each CPU has a sample for
+	/// each overflow of the counter.
 	std::span<const int> cpus;
 	/// Samples have call chains (PERF_SAMPLE_CALLCHAIN).
 	bool call_chains = false;
-	/// Pages of each CPU's ring buffer; a power of 2.
+	/// Size of each CPU's ring buffer, in pages; a power of 2.
 	unsigned pages = 128;
-	/// Number of samples that make poll_fd() readable; 0: half a ring
-	/// buffer.
+	/// Number of samples in a ring buffer after which poll_fd() becomes
+	/// readable; 0: when a ring buffer is half full.
 	unsigned wakeup_samples = 0;
 };
 
-/// An event that the sampler has opened, and its ids in the kernel's records.
+/// An open event: its attributes, and the IDs that its samples have.
 struct sampled_event {
-	const uncore::event *event = nullptr; ///< nullptr: only reports tasks
-	/// The attributes that the event was opened with, owned by the sampler.
-	/// The structure has attr->size bytes.
+	/// nullptr for the event that only reports tasks and takes no samples.
+	const uncore::event *event = nullptr;
+	/// Attributes with which the event was opened; attr->size is the size of
+	/// the structure.  Owned by the sampler.
 	const perf_event_attr *attr = nullptr;
-	std::vector<uint64_t> ids; ///< one for each CPU
+	std::vector<uint64_t> ids; ///< one for each of cpus
 	std::vector<int> cpus;
 };
 
 /// Sampled events, and the ring buffers with their records.
 class UNCORE_EXPORT sampler {
 public:
-	/// Open the events, stopped, on each of their CPUs.  On every CPU, open
-	/// a further event that reports new tasks, names and mappings from now
-	/// on: together with a list of the tasks and mappings that exist
-	/// already, the caller knows all of them.
+	/// Open events, stopped, on each of their CPUs. In addition, one event on
+	/// every CPU reports tasks that start, change their name, map a file or
+	/// end from now on. Tasks and mappings that exist already are not
+	/// reported: a list of these, taken after open(), completes the records.
+	///
 	/// Samples have, in the kernel's order, IDENTIFIER, IP, TID, TIME, CPU,
 	/// PERIOD and, if requested, CALLCHAIN
-	/// (sampled_event::attr->sample_type).  Because of sample_id_all, other
-	/// records end with the same fields without IP, PERIOD and CALLCHAIN.
+	/// (sampled_event::attr->sample_type). All other records end with TID,
+	/// TIME, CPU and IDENTIFIER (sample_id_all).
 	/// Errors: errc::invalid (an event that cannot be sampled),
-	/// errc::conflict (not enough counters), errc::permission, errc::gone,
+	/// errc::conflict (too few counters), errc::permission, errc::gone,
 	/// errc::system.
 	static result<sampler> open(std::span<const event> events,
 				    const topology &machine,
@@ -76,26 +78,27 @@ public:
 	sampler &operator=(sampler &&) noexcept;
 	~sampler();
 
+	/// Start and stop sampling.
 	result<void> enable();
 	result<void> disable();
 
-	/// A descriptor for poll(2), select(2) and event loops: readable if
-	/// there are records to drain.  The descriptor belongs to the sampler:
-	/// do not read from it or close it.
+	/// Descriptor for poll(2), select(2) and event loops: readable when the
+	/// ring buffers have records for drain().  The sampler owns the
+	/// descriptor: do not read or close it.
 	int poll_fd() const;
 
-	/// Call @p record for each record in the ring buffers, CPU after CPU.
-	/// The records of a CPU are in order of time.
+	/// Take all records out of the ring buffers, CPU after CPU, and call
+	/// @p record for each.  The records of one CPU are in order of time.
 	void drain(const std::function<void(const perf_event_header &record,
 					    int cpu)> &record);
 
-	/// The opened events.  The last event is the event that reports tasks.
+	/// The events of open() in their order, then the event that reports tasks.
 	std::span<const sampled_event> events() const;
 
-	/// Read, for each of events(), the number of records that had no room
-	/// in a ring buffer, as counted by the kernel (PERF_FORMAT_LOST, Linux
-	/// 6.0).  The number includes records that were lost after the last
-	/// PERF_RECORD_LOST.  Empty on older kernels.
+	/// Read the kernel's number of lost records of each of events(): records
+	/// that found no room in a ring buffer (PERF_FORMAT_LOST, Linux 6.0).
+	/// Unlike PERF_RECORD_LOST, the number includes records that were lost at
+	/// the very end.  Empty on older kernels.
 	std::vector<uint64_t> lost() const;
 
 private:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// The packages of this machine, their CPUs, and the uncore PMUs that a driver
-/// has registered, as read from sysfs.  The PMUs of any driver are found:
-/// xeon_uncore's under any prefix, and uncore_* of the in-tree driver.
+/// Topology of a machine: packages, their CPUs, and the PMUs (performance monitoring
+/// units) that drivers have registered.  All of it is read from sysfs, so the PMUs of
+/// any driver are found: those of xeon_uncore under any prefix, and those of the
+/// kernel's own driver, uncore_*.
 #pragma once
 
 #include <cstdint>
@@ -27,38 +28,41 @@ struct UNCORE_EXPORT format_field {
 	struct range {
 		unsigned low, high; ///< bits, both inclusive, 0 to 63
 	};
-	/// Ranges of bits in the word: the lowest bits of a value are stored in
-	/// the first range.
+	/// Bits of the word that the field has.  The lowest bits of a value go
+	/// into the first range.
 	std::vector<range> bits;
 
-	/// The greatest value that fits into the field.
+	/// Return the largest value of the field.
 	uint64_t max() const;
-	/// Move the bits of @p value to the bits of the field in the word; drop
-	/// the bits beyond max().
+	/// Return the word with @p value in the bits of the field; bits of the
+	/// value beyond max() are dropped.
 	uint64_t place(uint64_t value) const;
 };
 
-/// The driver that has registered a PMU.
+/// Driver that registered a PMU.
 enum class pmu_driver {
 	xeon_uncore,  ///< this project's driver, under any prefix
-	intel_uncore, ///< the in-tree driver
-	other,	      ///< any other driver, such as that of the core's PMU
+	intel_uncore, ///< the kernel's own uncore driver
+	other,	      ///< not an uncore driver: the PMU of the cores, for example
 };
 
-/// A PMU.  An uncore PMU stands for the same box in every package.
+/// A PMU.  An uncore PMU stands for the boxes with the same number in all packages:
+/// hswep_cbox_3 for CBo 3 of each package.
 struct UNCORE_EXPORT pmu_info {
 	std::string name; ///< "hswep_cbox_3"
 	pmu_driver driver = pmu_driver::other;
 	std::string prefix; ///< "hswep"; empty with pmu_driver::other
 	std::string box;    ///< "cbox"
-	std::optional<unsigned> instance; ///< 3; none for a single box
-	uint32_t type = 0;		  ///< perf_event_attr.type
-	/// CPUs in the cpumask, one for each package; empty for a PMU that
-	/// counts on every CPU.
+	/// Number of the box, 3; none if a package has one box of this type.
+	std::optional<unsigned> instance;
+	uint32_t type = 0; ///< perf_event_attr.type
+	/// CPUs in the PMU's cpumask, one CPU for each package; empty for a PMU
+	/// that counts on every CPU.
 	std::vector<int> cpus;
-	std::vector<format_field> formats;
-	std::filesystem::path folder;
+	std::vector<format_field> formats; ///< files of the format folder
+	std::filesystem::path folder;	   ///< /sys/bus/event_source/devices/NAME
 
+	/// Find a format field; nullptr if the PMU does not have it.
 	const format_field *field(std::string_view name) const;
 };
 
@@ -68,39 +72,39 @@ struct package {
 	std::vector<int> cpus; ///< online, ascending
 };
 
-/// The description of a machine at the time of read().  Copies share one
-/// description, which never changes.  Pointers into it (event::pmu,
-/// counted_value::pmu()) are valid as long as a copy exists; each counter set and
-/// sampler keeps a copy.  Safe to use in any number of threads.
+/// A machine at the time of read().  Copies of a topology share one description, which
+/// never changes.  Pointers into the description (event::pmu, counted_value::pmu())
+/// are valid as long as a copy exists; each counter set and each sampler keeps a copy.
+/// Threads may use a topology at the same time.
 class UNCORE_EXPORT topology {
 public:
 	topology(const topology &) = default;
 	topology &operator=(const topology &) = default;
 
-	/// Read the machine's description; pmus() is empty if no driver is
-	/// loaded.  Malformed entries are left out.
-	/// @param sysfs folder of sysfs; tests use recorded trees.
-	/// Errors: errc::system if the folder does not exist.
+	/// Read the machine.  Without an uncore driver, pmus() is empty.  Malformed
+	/// entries of sysfs are left out.
+	/// @param sysfs path of sysfs; tests give the path of a recorded tree.
+	/// Errors: errc::system if the path does not exist.
 	static result<topology>
 	read(const std::filesystem::path &sysfs = "/sys");
-	/// A machine of a generation without packages and PMUs.
+	/// Make a topology of a generation ("hswep") without packages and PMUs.
 	static topology blank(std::string_view generation);
 
 	std::span<const package> packages() const;
 	/// The uncore PMUs, sorted by box and instance.
 	std::span<const pmu_info> pmus() const;
-	/// All PMUs that are not uncore PMUs: "cpu", "msr", "power", ...
+	/// All other PMUs: "cpu", "msr", "power", ...
 	std::span<const pmu_info> others() const;
-	/// The catalogue's name of the processor's generation ("hswep"); empty
-	/// if the library has no catalogue for the processor.
+	/// The processor's generation by its name in the catalogue ("hswep");
+	/// empty if the library has no catalogue for the processor.
 	std::string_view generation() const;
 
-	/// Find a PMU, uncore or not, by its full name; nullptr if there is no
-	/// such PMU.
+	/// Find a PMU, of the uncore or any other, by its full name; nullptr if
+	/// the machine has no such PMU.
 	const pmu_info *find(std::string_view name) const;
 	/// Find uncore PMUs by full name ("hswep_cbox_3"), by name without
-	/// instance ("hswep_cbox"), by name without prefix ("cbox", "cbox_3"),
-	/// or by a pattern with * and ?.  Empty if no PMU matches.
+	/// instance ("hswep_cbox"), without prefix ("cbox", "cbox_3"), or by a
+	/// pattern with * and ?.  Empty if no PMU matches.
 	std::vector<const pmu_info *> match(std::string_view pattern) const;
 	/// Online CPUs of all packages, ascending.
 	std::vector<int> cpus() const;

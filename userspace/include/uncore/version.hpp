@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// The version of libuncore.
+/// Version of the library that a program runs with.
 #pragma once
 
 #include <string_view>
@@ -9,8 +9,7 @@
 
 namespace uncore {
 
-/// The version of the loaded library, "0.1.0". The headers that a program was
-/// built with may have another version.
+/// Return the version of the loaded library, not of the headers: "0.1.0".
 UNCORE_EXPORT std::string_view version();
 
 } // namespace uncore
