@@ -15,7 +15,9 @@ namespace uncore {
 
 namespace {
 
-/// Limit of polls: a CPU is online before its package's boxes return.
+/// Polls of a cpumask until a package is back, and the time between two polls.
+/// When the last CPU of a package goes offline and comes back, it is online
+/// before the driver puts it into the cpumasks of the package's boxes.
 constexpr unsigned most_tries = 20;
 constexpr std::chrono::nanoseconds between_tries = std::chrono::milliseconds(5);
 
@@ -102,6 +104,7 @@ std::string reason_of(std::span<const box_health *const> boxes)
 			      reasons.size() - 1);
 }
 
+/// Find the number of a box, or give it the next number.
 uint32_t box_watch::box_at(const pmu_info *pmu, int package, int cpu)
 {
 	auto box = std::find_if(
@@ -137,6 +140,8 @@ int box_watch::package_of(const pmu_info &pmu, int cpu) const
 	return id ? int(*id) : -1;
 }
 
+/// Read a PMU's cpumask if it has changed.
+/// @return false if the cpumask has not changed.
 bool box_watch::read_mask(watched_pmu &pmu)
 {
 	const auto text = backend_.changed(pmu.file);
@@ -158,6 +163,7 @@ box_watch::watched_pmu &box_watch::watch(const pmu_info &pmu)
 	return pmus_.back();
 }
 
+/// Watch a package's foreign_writes, which only xeon_uncore has.
 void box_watch::watch_package(const pmu_info &pmu, int package)
 {
 	if (pmu.driver != pmu_driver::xeon_uncore ||
@@ -173,7 +179,8 @@ void box_watch::watch_package(const pmu_info &pmu, int package)
 				 "module/xeon_uncore/package{}/foreign_writes",
 				 package)),
 		 0});
-	// Earlier writes did not disturb the counts of this session.
+	// Take the present number as read: earlier writes did not disturb the
+	// counts of this session.
 	(void)new_writes(packages_.back());
 }
 
@@ -199,8 +206,8 @@ box_watch::place box_watch::place_of(const pmu_info *pmu)
 				continue;
 			chosen.push_back(cpu);
 			counted.packages.push_back(package);
-			// a box for each CPU, even if a PMU has several CPUs
-			// in a package
+			// Each CPU has its own number.  box_at() would give all
+			// CPUs of a package in a PMU's cpumask the same one.
 			interval_.push_back({pmu, package, cpu});
 			total_.push_back(interval_.back());
 			reported_.push_back(0);
@@ -223,6 +230,8 @@ box_watch::place box_watch::place_of(const pmu_info *pmu)
 		if (package >= 0)
 			watch_package(*pmu, package);
 	}
+	// A package that the cpumask does not have has a box that does not
+	// answer.
 	for (const uncore::package &p : machine_.packages())
 		if (is_chosen(p.id) &&
 		    !std::count(counted.packages.begin(),
@@ -279,6 +288,8 @@ bool box_watch::is_back(watched_pmu &pmu, int package)
 	return false;
 }
 
+/// Find boxes that have disappeared from the cpumask.  If no CPU of the package
+/// is online, the CPUs are the cause, and the box is not dead.
 void box_watch::check_boxes(watched_pmu &pmu)
 {
 	if (!read_mask(pmu))
@@ -304,7 +315,8 @@ void box_watch::check_boxes(watched_pmu &pmu)
 	}
 }
 
-/// Check for writes since the last call.
+/// Check whether the number of other programs' writes has grown since the last
+/// call.
 bool box_watch::new_writes(watched_package &package)
 {
 	const auto text = backend_.changed(package.file);
@@ -313,6 +325,8 @@ bool box_watch::new_writes(watched_package &package)
 	return writes && *writes > std::exchange(package.writes, *writes);
 }
 
+/// Mark all boxes of a package as disturbed if another program wrote registers:
+/// the file does not say which box.
 void box_watch::check_package(watched_package &package)
 {
 	if (!new_writes(package))
@@ -341,6 +355,7 @@ std::span<const uint32_t> box_watch::check()
 	return lost_;
 }
 
+/// Describe a change of several boxes of a package for the user.
 std::string box_watch::line_of(condition change,
 			       std::span<const uint32_t> boxes)
 {
@@ -393,6 +408,8 @@ std::vector<box_watch::news_line> box_watch::news()
 		const auto change = pending_.front().second;
 		std::vector<uint32_t> boxes;
 
+		// Take all boxes of the package with the same change; for CPUs
+		// that went offline, those of the same CPU.
 		std::erase_if(pending_, [&](const auto &entry) {
 			const bool same =
 				entry.second == change &&

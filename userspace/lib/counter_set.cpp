@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Counter set: the events and metrics that the caller added as text, and their
 // values.  A value is of a scope: of one box, of one package or of the machine.
-// The values of an event are rows; each row has the counters whose counts it adds
-// up.  metric.cpp computes the values of metrics.
+// The values of an event are rows; each row has the counters whose counts it
+// adds up.  metric.cpp computes the values of metrics.
 #include <uncore/counter_set.hpp>
 
 #include <algorithm>
@@ -43,15 +43,15 @@ struct unavailable_metric::record {
 
 namespace {
 
-/// Row of an event: its value for one box, one package or the machine is the sum of
-/// the counters.
+/// Row of an event: its value for one box, one package or the machine is the
+/// sum of the counters.
 struct event_value {
 	size_t index; ///< counted_value::index()
 	const event_term *term;
-	const pmu_info *pmu; ///< nullptr except for scope::box
-	int package;	     ///< -1 for scope::machine
+	const pmu_info *pmu;		  ///< nullptr except for scope::box
+	int package;			  ///< -1 for scope::machine
 	std::vector<counter_at> counters; ///< none for duration_time
-	sum_set sum{}; ///< set with one sum, of the counters
+	sum_set sum{};			  ///< set with one sum, of the counters
 	/// Boxes without a counter: they did not answer when the counters were
 	/// opened.
 	std::vector<const box_health *> absent{};
@@ -62,9 +62,9 @@ error not_open()
 	return {errc::misuse, "the counters are not open"};
 }
 
-/// Pairs of perf's and the catalogue's metric names. For IO, perf and the catalogue
-/// name opposite directions: the catalogue, as the manual, the access to memory,
-/// perf the access by the device.
+/// Pairs of perf's and the catalogue's metric names. For IO, perf and the
+/// catalogue name opposite directions: the catalogue, as the manual, the access
+/// to memory, perf the access by the device.
 constexpr std::pair<std::string_view, std::string_view> perf_metrics[] = {
 	{"DRAM_BW_Use", "mem_bw_total_rate"},
 	{"memory_bandwidth_read", "mem_bw_reads_rate"},
@@ -104,8 +104,8 @@ struct counter_set::state {
 	explicit state(const topology &on) : machine(on), planning(on) {}
 
 	topology machine;
-	/// Plan of all added events and metrics; open() finishes a copy, so that
-	/// more can be added after close().
+	/// Plan of all added events and metrics; open() finishes a copy, so
+	/// that more can be added after close().
 	planner planning;
 	std::deque<event_group> groups;
 	/// For each group, the positions of its events in the plan.
@@ -330,9 +330,9 @@ result<void> counter_set::add_events(std::span<const event_group> groups)
 	return {};
 }
 
-/// Prepare a metric, or all metrics of a group. Metrics of a group that the machine
-/// does not support are left out, with the reason in added.lacking; it is an error
-/// if no metric is left.
+/// Prepare a metric, or all metrics of a group. Metrics of a group that the
+/// machine does not support are left out, with the reason in added.lacking; it
+/// is an error if no metric is left.
 result<void> counter_set::state::prepare(std::string_view name,
 					 addition &added) const
 {
@@ -415,8 +415,8 @@ std::vector<unavailable_metric> counter_set::unavailable() const
 
 // --- counting
 
-/// Find or add the row of an event for the box and package of @p value, or for the
-/// larger scope that they belong to.
+/// Find or add the row of an event for the box and package of @p value, or for
+/// the larger scope that they belong to.
 /// @param first index of the event's first row.
 event_value &counter_set::state::row_at(size_t first, const event_value &value,
 					scope where)
@@ -438,9 +438,9 @@ event_value &counter_set::state::row_at(size_t first, const event_value &value,
 	return row != list.end() ? *row : list.emplace_back(std::move(key));
 }
 
-/// Make the rows of an event, one for each box, for each package or for the machine,
-/// and put its counters into them. An absent box has no counter; its row names it as
-/// the reason for a missing or incomplete value.
+/// Make the rows of an event, one for each box, for each package or for the
+/// machine, and put its counters into them. An absent box has no counter; its
+/// row names it as the reason for a missing or incomplete value.
 /// @param ids positions of the term's events in the plan.
 void counter_set::state::add_rows(size_t index, const event_term &term,
 				  const std::vector<counter_id> &ids,

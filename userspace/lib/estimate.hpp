@@ -3,11 +3,11 @@
 // and the error of the estimate.
 //
 // perf reports two times for a counter: enabled, the time for which the program
-// wants it to count, and running, the time for which it did count.  A counter is
-// multiplexed if it ran for less than its enabled time; the rest of the enabled
-// time is unseen.  A stratum (the term of stratified sampling) is the growth of
-// a counter between two reads.  The rate of a stratum is its count divided by
-// its running time.
+// wants it to count, and running, the time for which it did count.  A counter
+// is multiplexed if it ran for less than its enabled time; the rest of the
+// enabled time is unseen.  A stratum (the term of stratified sampling) is the
+// growth of a counter between two reads.  The rate of a stratum is its count
+// divided by its running time.
 //
 // The error of a scaled count is that of the unseen time.  Its variance is
 //
@@ -53,15 +53,15 @@ struct stratum {
 };
 
 /// Return the factor by which the spread (variance of the rate) contributes to
-/// the variance of a stratum's scaled count.  The comment of class estimator has
-/// the derivation.
+/// the variance of a stratum's scaled count.  The comment of class estimator
+/// has the derivation.
 inline double weight_of(const stratum &s)
 {
 	return s.unseen() * double(s.enabled);
 }
-/// Return the variance of a stratum's scaled count at a constant rate.  The count
-/// of independent events has a variance equal to the count, so its rate has the
-/// variance raw / running^2.
+/// Return the variance of a stratum's scaled count at a constant rate.  The
+/// count of independent events has a variance equal to the count, so its rate
+/// has the variance raw / running^2.
 inline double least_of(const stratum &s)
 {
 	return weight_of(s) * double(s.raw) /
@@ -69,8 +69,8 @@ inline double least_of(const stratum &s)
 }
 
 /// Return the standard error of a scaled count.  A variance of 0 means that no
-/// event was seen; the unseen time may have had events, so the error is unknown:
-/// not a number.
+/// event was seen; the unseen time may have had events, so the error is
+/// unknown: not a number.
 inline double known_error(double variance)
 {
 	return variance > 0 ? std::sqrt(variance) : std::nan("");
@@ -91,8 +91,8 @@ struct tally {
 	double value = 0, weight = 0, least = 0;
 
 	/// Add a stratum.
-	/// @return the complete stratum: @p next with the open strata before it;
-	/// an empty stratum if the counter did not run.
+	/// @return the complete stratum: @p next with the open strata before
+	/// it; an empty stratum if the counter did not run.
 	stratum add(const stratum &next)
 	{
 		all += next;
@@ -110,8 +110,8 @@ struct tally {
 		}
 		return seen;
 	}
-	/// Return the scaled count of the period.  The open strata are scaled by
-	/// the mean rate of the period, as they have no rate.
+	/// Return the scaled count of the period.  The open strata are scaled
+	/// by the mean rate of the period, as they have no rate.
 	/// @return not a number if the counter was enabled but never ran.
 	double scaled() const
 	{
@@ -132,20 +132,21 @@ struct tally {
 	}
 };
 
-/// Scaled counts of one counter in the interval and in total, with their errors.
-/// Each stratum is scaled separately: its unseen time gets the rate that was seen
-/// in the same stratum, not the mean rate of the whole run.
+/// Scaled counts of one counter in the interval and in total, with their
+/// errors.  Each stratum is scaled separately: its unseen time gets the rate
+/// that was seen in the same stratum, not the mean rate of the whole run.
 ///
 /// Let a stratum have the enabled time t, of which the share f was seen.  The
 /// rate of the unseen time differs from the seen rate with variance s^2/(1-f),
 /// where s^2 is the variance of the seen rates.  The unseen time is (1-f) t, so
-/// the count has the variance ((1-f) t)^2 s^2/(1-f) = (1-f) t^2 s^2.  The factor
-/// (1-f) t^2 is weight_of().
+/// the count has the variance ((1-f) t)^2 s^2/(1-f) = (1-f) t^2 s^2.  The
+/// factor (1-f) t^2 is weight_of().
 ///
 /// s^2 is half of the mean squared difference of successive rates: a slow drift
 /// of the rate changes these differences little.  s^2 is at least the variance
-/// of independent events.  The class keeps this part separate, as least_of(), and
-/// spread() is the rest of s^2.  With fewer than two differences s^2 is unknown.
+/// of independent events.  The class keeps this part separate, as least_of(),
+/// and spread() is the rest of s^2.  With fewer than two differences s^2 is
+/// unknown.
 class estimator {
 public:
 	void begin_interval() { interval_ = {}; }
@@ -166,8 +167,8 @@ public:
 	const tally &total() const { return total_; }
 	const tally &interval() const { return interval_; }
 	double error() const { return total_.error(spread()); }
-	/// Estimate the interval's error, with the spread of all strata since the
-	/// session was enabled: an interval alone may have too few.
+	/// Estimate the interval's error, with the spread of all strata since
+	/// the session was enabled: an interval alone may have too few.
 	double interval_error() const { return interval_.error(spread()); }
 
 private:
@@ -207,14 +208,16 @@ private:
 /// of one large box, and boxes that change independently have the smaller error
 /// of independent boxes.
 ///
-/// The error of a function of several sums depends on when the sums are counted:
+/// The error of a function of several sums depends on when the sums are
+/// counted:
 ///
 /// - Sums whose counters are in the same groups are counted at the same times.
 ///   Their rates have a covariance, which is estimated like the spread.
 /// - Other sums are taken as multiplexed against one another: the first sum is
-///   seen while the second is not.  If the traffic grows just when the first sum
-///   is seen, the scaled first sum is too large and the scaled second sum too
-///   small.  So the errors of the two sums add up in their ratio or difference.
+///   seen while the second is not.  If the traffic grows just when the first
+///   sum is seen, the scaled first sum is too large and the scaled second sum
+///   too small.  So the errors of the two sums add up in their ratio or
+///   difference.
 class sum_estimator {
 public:
 	/// @param counters number of counters of each sum.
@@ -276,15 +279,15 @@ public:
 		flushed_ = interval_flushed_ = true;
 	}
 
-	/// Return the standard error of a function of the sums since the session
-	/// was enabled, without open strata; not a number if unknown.
+	/// Return the standard error of a function of the sums since the
+	/// session was enabled, without open strata; not a number if unknown.
 	/// @param gradient derivative of the function by each sum.
 	double error(std::span<const double> gradient) const
 	{
 		return combine(gradient, &sum::total);
 	}
-	/// Return the standard error of the function in the interval.  The error
-	/// is unknown if every read of the interval left strata open.
+	/// Return the standard error of the function in the interval.  The
+	/// error is unknown if every read of the interval left strata open.
 	double interval_error(std::span<const double> gradient) const
 	{
 		if (interval_open_ && !interval_flushed_)
@@ -309,9 +312,9 @@ private:
 			least += addend.least;
 			return *this;
 		}
-		/// Return weight_of() for the sum's rate.  The sum's count is its
-		/// rate times the mean enabled time of its counters, so the mean
-		/// times count here, not the added times.
+		/// Return weight_of() for the sum's rate.  The sum's count is
+		/// its rate times the mean enabled time of its counters, so the
+		/// mean times count here, not the added times.
 		double weight(size_t counters) const
 		{
 			double n = double(std::max<size_t>(counters, 1));
@@ -319,8 +322,8 @@ private:
 			return unseen / n * enabled / n;
 		}
 	};
-	/// Parts of a sum's variance in a period (see the head of the file), and
-	/// the sums of its counters' unseen and enabled times.
+	/// Parts of a sum's variance in a period (see the head of the file),
+	/// and the sums of its counters' unseen and enabled times.
 	struct moment {
 		double weight = 0, least = 0, unseen = 0, enabled = 0;
 
@@ -358,8 +361,8 @@ private:
 		return {s.rate(), noise, double(s.enabled), s.unseen(),
 			s.unseen() * double(s.enabled) * noise};
 	}
-	/// Add the products of the changes of all pairs of sums' rates, from the
-	/// last read to this one.
+	/// Add the products of the changes of all pairs of sums' rates, from
+	/// the last read to this one.
 	void add_changes()
 	{
 		for (size_t i = 0; i < sums_.size(); i++) {
@@ -374,7 +377,8 @@ private:
 		pairs_++;
 	}
 	/// Return the covariance of two sums' rates; for i == j the variance of
-	/// the rate without the variance of independent events, which least has.
+	/// the rate without the variance of independent events, which least
+	/// has.
 	double spread(size_t i, size_t j) const
 	{
 		double mean = changes_[i * sums_.size() + j] / (2 * pairs_);
@@ -383,8 +387,8 @@ private:
 			      : mean;
 	}
 	/// Return the contribution of two sums to the variance of a function.
-	/// @param product of the function's derivatives by the sums: negative if
-	/// the function is their ratio or difference.
+	/// @param product of the function's derivatives by the sums: negative
+	/// if the function is their ratio or difference.
 	double covariance(double product, size_t i, size_t j, const moment &a,
 			  const moment &b) const
 	{

@@ -25,7 +25,7 @@ struct source {
 	const uncore::pmu_info *pmu;
 };
 
-/// Counters of a name in the expression.
+/// A name in the expression, and the counters whose counts it stands for.
 struct operand {
 	bool is_duration = false;
 	std::vector<source> sources;
@@ -33,8 +33,8 @@ struct operand {
 
 /// Package and box of a value; values are sorted by place.
 struct place {
-	int package;
-	const uncore::pmu_info *pmu;
+	int package;		     ///< -1 for the machine
+	const uncore::pmu_info *pmu; ///< nullptr except for scope::box
 
 	auto operator<=>(const place &) const = default;
 };
@@ -54,25 +54,32 @@ const uncore::pmu_info *box_of(const event &e)
 struct metric::parts {
 	uncore::topology machine; ///< owner of the events' PMUs
 	uncore::expression expression;
+	/// metric_info::weight: if present, the machine's value is the weighted
+	/// mean of the packages' values.
 	std::optional<uncore::expression> weight;
-	std::vector<size_t> weighed; ///< indices of the operands in the weight
+	/// For each term of the weight, the index of its operand.
+	std::vector<size_t> weighed;
 	std::vector<operand> operands;
 
-	/// Values of the operands at one place.
+	/// Inputs of the expression at one place: for each operand its value,
+	/// its error, and the number of counters (sources) that the value sums
+	/// up.
 	struct inputs {
 		std::vector<double> values, errors, sources;
-		double share = 1;
+		double share = 1; ///< smallest count::share() of the counters
+		/// Mean enabled time of the counters: duration_time.
 		std::chrono::nanoseconds time{};
 		/// Conditions of the boxes, as text for the user.
 		std::string reason;
 	};
-	/// Counters of a place, by operand, and the session's sums of them.
+	/// Counters of each operand at a place, and the session's set of their
+	/// sums, one for each operand; no set before metric::watch().
 	struct watched_place {
 		place position;
 		std::vector<std::vector<counter_at>> counters;
 		std::optional<sum_set> sums;
 	};
-	/// Watched places, by scope.
+	/// Places of metric::watch(), by scope.
 	std::array<std::vector<watched_place>, 3> watched;
 
 	std::vector<place> places(const session &counts, scope where) const;
@@ -95,13 +102,15 @@ struct metric::parts {
 			  const std::vector<watched_place> &packages) const;
 };
 
-/// Return the scope whose counts are added up for values of @where.
+/// Return the scope over which counts are added up for values of @p where: the
+/// weighted mean for the machine needs the values of the packages.
 scope metric::parts::summed_over(scope where) const
 {
 	return weight && where == scope::machine ? scope::package : where;
 }
 
-/// Parse the weight; each of its terms is a term of the expression.
+/// Parse the weight.  Each of its terms must be a term of the expression, so
+/// that its counters exist already.
 result<void> metric::parts::weigh(std::string_view text)
 {
 	auto parsed = uncore::expression::parse(text);
@@ -128,6 +137,7 @@ result<void> metric::parts::weigh(std::string_view text)
 	return {};
 }
 
+/// Evaluate the weight of a package.
 double metric::parts::weight_of(const inputs &in) const
 {
 	std::vector<double> values, sources;
@@ -139,7 +149,8 @@ double metric::parts::weight_of(const inputs &in) const
 	return weight->evaluate(values, sources);
 }
 
-/// Check for core counters: a virtual machine may have none.
+/// Check that the machine has a PMU of the cores: a virtual machine may have
+/// none.
 static bool has_core_counters(const topology &machine)
 {
 	return std::any_of(
@@ -147,6 +158,7 @@ static bool has_core_counters(const topology &machine)
 		[](const pmu_info &p) { return p.name.starts_with("cpu"); });
 }
 
+/// Parse a term of an expression, which must be a single event.
 static result<event_term> term_of(const expression::term &term,
 				  const topology &machine)
 {
@@ -221,6 +233,8 @@ result<metric> metric::prepare(const metric_info &info, const topology &machine,
 	return prepared;
 }
 
+/// List the places of a scope for which the metric has values.  Operands of
+/// core events have no box, and make no place of scope::box.
 std::vector<place> metric::parts::places(const session &counts,
 					 scope where) const
 {
@@ -246,8 +260,11 @@ std::vector<place> metric::parts::places(const session &counts,
 	return positions;
 }
 
-/// Set duration_time to the time for which the events were enabled.  The
-/// enabled time is more exact than a clock read before or after the counters.
+/// Set duration_time to the mean time for which the counters were enabled, or
+/// to the time of the period if there is no counter.  The enabled time is more
+/// exact than a clock read before or after the counters: boxes are started and
+/// read one after the other.
+/// @param enabled sum of the enabled times of @p n counters.
 void metric::parts::add_duration(inputs &in, const session &counts, period when,
 				 std::chrono::nanoseconds enabled,
 				 size_t n) const
@@ -266,6 +283,7 @@ std::vector<metric::parts::watched_place>
 metric::parts::gather(const session &counts, scope where) const
 {
 	std::vector<watched_place> gathered;
+	// A core event belongs to every box of its package.
 	auto is_at = [](const place &position, const source &s, int package) {
 		return (position.package < 0 || package == position.package) &&
 		       (!position.pmu || !s.pmu || s.pmu == position.pmu);
@@ -290,7 +308,9 @@ metric::parts::gather(const session &counts, scope where) const
 	return gathered;
 }
 
-/// Explain the boxes of a place, absent boxes (without counters) included.
+/// Describe the problems of the boxes of a place.  Boxes that were absent when
+/// the counters were opened have no counters, and are looked up in the
+/// session's health.
 std::string metric::parts::reason_at(const session &counts, period when,
 				     const watched_place &place) const
 {
@@ -310,6 +330,7 @@ std::string metric::parts::reason_at(const session &counts, period when,
 	return reason_of(boxes);
 }
 
+/// Check whether the metric has an event of this PMU.
 bool metric::parts::is_of(const uncore::pmu_info *box) const
 {
 	for (const operand &o : operands)
@@ -319,6 +340,7 @@ bool metric::parts::is_of(const uncore::pmu_info *box) const
 	return false;
 }
 
+/// Add up the counts of each operand at a place.
 metric::parts::inputs metric::parts::collect(const session &counts, period when,
 					     const watched_place &place) const
 {
@@ -331,7 +353,8 @@ metric::parts::inputs metric::parts::collect(const session &counts, period when,
 		count sum;
 
 		for (const counter_at &c : counters) {
-			// An average leaves out lost boxes.
+			// A lost box adds neither to the count nor to the
+			// number of sources, by which an average is divided.
 			if (!counts.counted(c.counter, c.cpu_index, when))
 				continue;
 			sources++;
@@ -344,7 +367,8 @@ metric::parts::inputs metric::parts::collect(const session &counts, period when,
 
 			sum += reading;
 			in.share = std::min(in.share, reading.share());
-			// Events of a lost box were enabled for less time.
+			// Events of a lost box were enabled for less time:
+			// leave them out of the mean enabled time.
 			if (!counts.health(c.counter, c.cpu_index, when)
 				     .measured())
 				continue;
@@ -362,8 +386,13 @@ metric::parts::inputs metric::parts::collect(const session &counts, period when,
 	return in;
 }
 
-/// Propagate the operands' errors to the result.  The gradient is the
-/// difference quotient over a step of one error.
+/// Propagate the operands' errors to the value of the expression.  The
+/// gradient, the derivative of the expression by each operand, is computed as
+/// the change of the value divided by a step of the operand; the step is the
+/// operand's error.
+/// @param value of the expression for @p in.
+/// @return not a number if unknown.  Without the session's sums
+/// (metric::watch() was not called), the operands are taken as independent.
 double metric::parts::error_of(const session &counts, period when,
 			       const watched_place &place, const inputs &in,
 			       double value) const
@@ -376,7 +405,7 @@ double metric::parts::error_of(const session &counts, period when,
 			continue;
 
 		std::vector<double> moved = in.values;
-		// If the error is unknown, the step is arbitrary.
+		// If the error is unknown, any small step gives the gradient.
 		const double step = in.errors[i] > 0
 					    ? in.errors[i]
 					    : std::fabs(in.values[i]) / 1024;
@@ -395,6 +424,8 @@ double metric::parts::error_of(const session &counts, period when,
 		std::any_of(in.errors.begin(), in.errors.end(),
 			    [](double e) { return std::isnan(e); });
 
+	// The session's sums may know the error of the value although the error
+	// of an operand is unknown.
 	if (unknown && (sum == 0 || !place.sums))
 		return std::nan("");
 	if (sum == 0)
@@ -404,10 +435,11 @@ double metric::parts::error_of(const session &counts, period when,
 	return counts.error(*place.sums, gradient, when);
 }
 
-/// Relative error of counters that are read one after the other: the box cannot
-/// be frozen.
+/// Relative error, as a part of a metric's range, of counters that are read one
+/// after the other, because their box cannot be frozen.
 static constexpr double read_apart = 0.01;
 
+/// Describe the range of possible values: "0 to 100 %".
 static std::string range_of(const metric_info &info)
 {
 	const std::string unit =
@@ -418,6 +450,7 @@ static std::string range_of(const metric_info &info)
 	return uncore::format("{} to {}{}", info.low, info.high, unit);
 }
 
+/// Make a value missing, for this reason; an earlier reason follows.
 static void refuse(metric_value &value, const std::string &reason)
 {
 	value.reason =
@@ -429,9 +462,10 @@ static void refuse(metric_value &value, const std::string &reason)
 static constexpr const char *multiplexed_reason =
 	"its events were multiplexed while the traffic changed: count fewer at once, or for longer";
 
-/// Refuse an impossible value, even if its error reaches into the possible
-/// range: the nearest possible value is a guess. Clamp a value that is off by
-/// no more than reading counters apart explains.
+/// Refuse a value outside of the metric's range, even if its error reaches into
+/// the range: the nearest possible value would be a guess.  A value that is
+/// outside by no more than read_apart becomes the nearest possible one.  (A
+/// full link would have no value otherwise.)
 static void hold_to_range(metric_value &value, const metric_info &info)
 {
 	const double slack =
@@ -449,7 +483,8 @@ static void hold_to_range(metric_value &value, const metric_info &info)
 		value.value = std::clamp(value.value, info.low, info.high);
 }
 
-/// Refuse a value that is smaller than its error.
+/// Refuse a value that is smaller than its error: it would look like a
+/// measurement.
 static void hold_to_error(metric_value &value, const metric_info &info)
 {
 	if (value.error > std::fabs(value.value))
@@ -459,7 +494,8 @@ static void hold_to_error(metric_value &value, const metric_info &info)
 				      multiplexed_reason));
 }
 
-/// Explain a ratio whose events may have happened while they were not counted.
+/// Explain a missing value of multiplexed events: the divisor was 0 in the time
+/// that was counted, and may have been larger in the rest.
 static void explain_unseen(metric_value &value)
 {
 	if (std::isnan(value.value) && value.share < 1 && value.reason.empty())
@@ -467,8 +503,8 @@ static void explain_unseen(metric_value &value)
 			"no event was seen in the part of the time that was counted: count fewer at once, or for longer";
 }
 
-/// Compute the packages' weighted mean.  A package without weight was not used
-/// and has no value.
+/// Compute the weighted mean of the packages' values.  A package with weight 0
+/// was not used: it has no value and is left out.
 metric_value
 metric::parts::mean(const session &counts, period when,
 		    const std::vector<watched_place> &packages) const

@@ -28,7 +28,8 @@ struct metric_value {
 	double value = 0;	       ///< in the metric's unit
 	double error = 0;	       ///< standard error from scaling
 	double share = 1;	       ///< smallest running share of its events
-	/// duration_time: mean time for which its events were enabled.
+	/// Mean time for which the events were enabled, the value of
+	/// duration_time in the metric.
 	std::chrono::nanoseconds time{};
 	/// Reason for a missing value, or the boxes missing from the value, as
 	/// text for the user; empty without a problem.
@@ -47,16 +48,18 @@ public:
 
 	const metric_info &info() const { return *info_; }
 
-	/// Register the sums for the values of each box, package or the machine
-	/// with the session, which then estimates their errors.  Call before
-	/// session::enable(); without this call, the errors of parts add up.
+	/// Register the sums of the metric's events, for each box, each package
+	/// or the machine, with the session, which then estimates the errors of
+	/// the sums and of the metric.  Call before session::enable().  Without
+	/// this call, the errors of the events are taken as independent.
 	void watch(session &counts, uncore::scope where);
 
-	/// Evaluate the metric for each box, package, or the machine; by
-	/// package, then in the order of topology::pmus().  The machine's value
-	/// is of the sums over all packages or, if the metric has a weight, the
-	/// packages' weighted mean.  duration_time is the time for which the
-	/// events were enabled.
+	/// Evaluate the metric for each box, for each package, or for the
+	/// machine.  Values are in the order of packages, then of
+	/// topology::pmus().  The machine's value is computed from the sums
+	/// over all packages.  If the metric has a weight, it is the weighted
+	/// mean of the packages' values.  duration_time is the time for which
+	/// the events were enabled.
 	std::vector<metric_value> evaluate(const session &counts,
 					   uncore::period when,
 					   uncore::scope where) const;

@@ -4,8 +4,8 @@
 //
 // Events fit on a box if each of them gets a counter that can count it, and if
 // they agree on the filters that they share (sharing.hpp).  Groups that do not
-// fit at once are multiplexed: perf lets some of them count for a turn, then the
-// next ones.
+// fit at once are multiplexed: perf lets some of them count for a turn, then
+// the next ones.
 #include "plan.hpp"
 
 #include <algorithm>
@@ -168,9 +168,9 @@ std::string counter_list(uint32_t counters)
 	return (std::popcount(counters) > 1 ? "counters " : "counter ") + text;
 }
 
-/// Make the error for claims that have too few counters.  Claims without which the
-/// rest still has too few counters are dropped first, so that the message names
-/// only events that conflict.
+/// Make the error for claims that have too few counters.  Claims without which
+/// the rest still has too few counters are dropped first, so that the message
+/// names only events that conflict.
 error too_few_counters(std::vector<claim> claims)
 {
 	uint32_t counters = 0;
@@ -248,8 +248,8 @@ planner::planner(const topology &machine)
 /// Check that events of one PMU can be added to a group.
 bool planner::has_room(const counter_group &group, const members &more) const
 {
-	// Core events and events of other PMUs stay alone: only the kernel knows
-	// how many counters a core has.
+	// Core events and events of other PMUs stay alone: only the kernel
+	// knows how many counters a core has.
 	if (group.closed || group.pmu != more.front()->pmu ||
 	    !is_uncore(*more.front()))
 		return false;
@@ -279,8 +279,8 @@ counter_id planner::place(uint32_t index, const event &added)
 }
 
 /// Find a group with room for all @p events, or add an empty group for them.
-/// @param closed the events are a group that the user wrote in braces: they get a
-/// group of their own, to which no other event is added.
+/// @param closed the events are a group that the user wrote in braces: they get
+/// a group of their own, to which no other event is added.
 uint32_t planner::group_for(const members &events, bool closed)
 {
 	auto &groups = plan_.groups;
@@ -293,8 +293,8 @@ uint32_t planner::group_for(const members &events, bool closed)
 	return groups.size() - 1;
 }
 
-/// Split the events of one PMU into few sets that each fit on its box: each event
-/// joins the first set with room.
+/// Split the events of one PMU into few sets that each fit on its box: each
+/// event joins the first set with room.
 std::vector<planner::members> planner::split_up(const members &events) const
 {
 	std::vector<members> sets;
@@ -315,8 +315,8 @@ std::vector<planner::members> planner::split_up(const members &events) const
 	return sets;
 }
 
-/// Check that all terms of a group in braces name the same PMUs: a group of perf
-/// has the events of one hardware PMU.
+/// Check that all terms of a group in braces name the same PMUs: a group of
+/// perf has the events of one hardware PMU.
 static result<void> check_boxes(const event_group &group)
 {
 	const event_term *first = nullptr;
@@ -350,8 +350,8 @@ result<planner::places> planner::add(const event_group &group)
 	places counters(group.terms.size());
 	size_t boxes = 0;
 
-	// All terms have one event for each box, except duration_time, which has
-	// one event in all.  So the longest term has the number of boxes.
+	// All terms have one event for each box, except duration_time, which
+	// has one event in all.  So the longest term has the number of boxes.
 	for (const event_term &term : group.terms)
 		boxes = std::max(boxes, term.events.size());
 	for (size_t i = 0; i < boxes; i++) {
@@ -378,8 +378,8 @@ result<planner::places> planner::add(const event_group &group)
 result<planner::places> planner::add(std::span<const event_term> terms,
 				     bool split)
 {
-	// Events of each PMU, in order of appearance.  An event of the core or of
-	// another PMU has an entry of its own, and so a group of its own.
+	// Events of each PMU, in order of appearance.  An event of the core or
+	// of another PMU has an entry of its own, and so a group of its own.
 	std::vector<std::pair<const pmu_info *, members>> by_pmu;
 	places counters(terms.size());
 
@@ -440,8 +440,8 @@ std::vector<uint32_t> planner::order() const
 		return std::find(sequence.begin(), sequence.end(), group) ==
 		       sequence.end();
 	};
-	// Find the first group that belongs to a metric of the last group and is
-	// not in the sequence yet.
+	// Find the first group that belongs to a metric of the last group and
+	// is not in the sequence yet.
 	auto next_of = [&](uint32_t last) {
 		uint32_t next = none;
 

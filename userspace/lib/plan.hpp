@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// @file
-/// Planning of groups.  A plan puts events into groups, each of one PMU: the
-/// events of a group count in the same cycles, and one system call reads the
-/// group.  The planner knows the counters of a box, the counters that an event
-/// may use and the filters that events share.  It groups events that fit on a box
-/// together, and refuses events that can never be counted at once, with the
-/// reason.
+/// @file Planning of groups.  A plan puts events into groups, each of one PMU:
+/// the events of a group count in the same cycles, and one system call reads
+/// the group.  The planner knows the counters of a box, the counters that an
+/// event may use and the filters that events share.  It groups events that fit
+/// on a box together, and refuses events that can never be counted at once,
+/// with the reason.
 ///
-/// Groups that do not fit on a box at once are multiplexed: the kernel lets some
-/// of them count for a turn (the PMU's perf_event_mux_interval_ms), then the next
-/// ones.
+/// Groups that do not fit on a box at once are multiplexed: the kernel lets
+/// some of them count for a turn (the PMU's perf_event_mux_interval_ms), then
+/// the next ones.
 #pragma once
 
 #include <cstdint>
@@ -35,19 +34,20 @@ struct counter_id {
 struct counter_group {
 	const pmu_info *pmu = nullptr; ///< nullptr: counted on every CPU
 	std::vector<event> members;
-	/// The user wrote this group in braces: the planner adds no other events.
+	/// The user wrote this group in braces: the planner adds no other
+	/// events.
 	bool closed = false;
 };
 
 /// Groups of events that a session counts.
 struct plan {
 	std::vector<counter_group> groups;
-	/// PMUs whose groups do not fit on the box at once: each group counts for
-	/// a part of the time.
+	/// PMUs whose groups do not fit on the box at once: each group counts
+	/// for a part of the time.
 	std::vector<const pmu_info *> multiplexed;
-	/// Order in which to open the groups (indices); empty for any order.  The
-	/// kernel multiplexes groups in this order.  If a metric's events do not
-	/// fit into one group, its groups follow one another.
+	/// Order in which to open the groups (indices); empty for any order.
+	/// The kernel multiplexes groups in this order.  If a metric's events
+	/// do not fit into one group, its groups follow one another.
 	std::vector<uint32_t> order;
 	/// Number of turns until all groups have counted, on the PMU with the
 	/// most turns; 1 if no PMU is multiplexed.
@@ -62,8 +62,8 @@ result<void> fit(std::span<const event> events, std::string_view generation);
 
 class planner {
 public:
-	/// For each added term, the positions of its events in the plan.  A term
-	/// duration_time needs no counter, and has no position.
+	/// For each added term, the positions of its events in the plan.  A
+	/// term duration_time needs no counter, and has no position.
 	using places = std::vector<std::vector<counter_id>>;
 
 	explicit planner(const topology &machine);

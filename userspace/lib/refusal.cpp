@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Find the cause of a refused perf_event_open() or bpf() from the error number and
-// the privileges of the process.  Several causes share an error number, so the
-// order of the checks matters.
+// Find the cause of a refused perf_event_open() or bpf() from the error number
+// and the privileges of the process.  Several causes share an error number, so
+// the order of the checks matters.
 #include "refusal.hpp"
 
 #include <cerrno>
@@ -45,9 +45,9 @@ static void read_status(const fs::path &file, privileges &rights)
 	}
 }
 
-/// Check whether the process is in the host's user namespace, the first one.  It
-/// maps all user IDs to themselves: "0 0 4294967295" in uid_map.  An unreadable
-/// file counts as the first namespace.
+/// Check whether the process is in the host's user namespace, the first one.
+/// It maps all user IDs to themselves: "0 0 4294967295" in uid_map.  An
+/// unreadable file counts as the first namespace.
 static bool is_first_namespace(const fs::path &uid_map)
 {
 	std::ifstream in(uid_map);

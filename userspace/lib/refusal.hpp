@@ -11,9 +11,9 @@ namespace uncore {
 
 /// Privileges and settings that the kernel checks before a process may count.
 struct privileges {
-	bool admin = false;	      ///< CAP_SYS_ADMIN is effective
-	bool perfmon = false;	      ///< CAP_PERFMON
-	bool bpf = false;	      ///< CAP_BPF
+	bool admin = false;   ///< CAP_SYS_ADMIN is effective
+	bool perfmon = false; ///< CAP_PERFMON
+	bool bpf = false;     ///< CAP_BPF
 	/// The process is in a user namespace of its own, as in a rootless
 	/// container: its capabilities do not count for the host.
 	bool user_namespace = false;

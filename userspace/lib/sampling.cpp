@@ -16,9 +16,10 @@ namespace uncore {
 static constexpr uint64_t long_period = uint64_t{1} << 40;
 
 /// Check for an event of a free-running counter, which can neither be set nor
-/// stopped.  The catalogue restricts events of free-running and of fixed counters
-/// to no general counter.  Of the two, only events of free-running counters have
-/// a unit mask; a fixed counter can be set and stopped, and so be sampled.
+/// stopped.  The catalogue restricts events of free-running and of fixed
+/// counters to no general counter.  Of the two, only events of free-running
+/// counters have a unit mask; a fixed counter can be set and stopped, and so be
+/// sampled.
 static bool is_free_running(const event &event)
 {
 	return event.info && !event.info->counters &&

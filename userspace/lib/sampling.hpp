@@ -27,8 +27,8 @@ result<void> try_sampling(const event &event);
 error not_sampled(const event &event);
 
 /// List the CPUs on which an event samples.  An event of a box samples on all
-/// CPUs of each socket that has a CPU in the PMU's cpumask: all CPUs of a socket
-/// share the counter.  Other events sample on all CPUs of the machine.
+/// CPUs of each socket that has a CPU in the PMU's cpumask: all CPUs of a
+/// socket share the counter.  Other events sample on all CPUs of the machine.
 std::vector<int> sampled_cpus(const event &event, const topology &machine);
 
 } // namespace uncore

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A counting session: open a plan's groups, read them, pass the growth between two
-// reads to the estimators, and find boxes and CPUs that stopped counting.
+// A counting session: open a plan's groups, read them, pass the growth between
+// two reads to the estimators, and find boxes and CPUs that stopped counting.
 // session_state.hpp introduces units, words and stops.
 #include <algorithm>
 #include <utility>
@@ -18,23 +18,24 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-/// Indices of the words in the result of a group's read (PERF_FORMAT_GROUP): number
-/// of events, time enabled, time running; the counts begin at value_word.
+/// Indices of the words in the result of a group's read (PERF_FORMAT_GROUP):
+/// number of events, time enabled, time running; the counts begin at
+/// value_word.
 enum { number_word, enabled_word, running_word, value_word };
 
-/// Minimum number of groups in a package for which the reading thread migrates to
-/// the package.  Without migration, each read interrupts a CPU of the package; two
-/// migrations cost less than many interrupts.
+/// Minimum number of groups in a package for which the reading thread migrates
+/// to the package.  Without migration, each read interrupts a CPU of the
+/// package; two migrations cost less than many interrupts.
 constexpr size_t worth_a_visit = 4;
 
-/// Lag of a unit: the time between two reads minus the growth of the unit's enabled
-/// time.  A lag of more than this, and of more than a hundredth of the time between
-/// the reads, may mean that the unit's CPU went offline.  Shorter lags come from the
-/// reads themselves, which take time.
+/// Lag of a unit: the time between two reads minus the growth of the unit's
+/// enabled time.  A lag of more than this, and of more than a hundredth of the
+/// time between the reads, may mean that the unit's CPU went offline.  Shorter
+/// lags come from the reads themselves, which take time.
 constexpr nanoseconds may_lag = std::chrono::milliseconds(1);
 
-/// A box's clock that ran before has stopped if its event ran for this long without
-/// a count.
+/// A box's clock that ran before has stopped if its event ran for this long
+/// without a count.
 constexpr nanoseconds stopped_after = std::chrono::milliseconds(100);
 
 } // namespace
@@ -66,8 +67,8 @@ static nanoseconds turn_of(const pmu_info *pmu)
 				       : usual_turn;
 }
 
-/// Add a unit for each CPU on which a group is open, with room for its words and
-/// estimators.
+/// Add a unit for each CPU on which a group is open, with room for its words
+/// and estimators.
 void session::state::add_units(uint32_t group, box_watch::place place)
 {
 	const auto &members = group_plan.groups[group].members;
@@ -206,9 +207,10 @@ result<void> session::disable()
 	return outcome;
 }
 
-/// Read a unit's words.  After a failed read the words are those of the last read.
-/// @return false if the read fails, or if the enabled time of a counting unit did
-/// not grow: perf removes the events of a CPU that goes offline.
+/// Read a unit's words.  After a failed read the words are those of the last
+/// read.
+/// @return false if the read fails, or if the enabled time of a counting unit
+/// did not grow: perf removes the events of a CPU that goes offline.
 bool session::state::read_unit(unit &u)
 {
 	std::span<uint64_t> words(&latest_words[u.words],
@@ -250,9 +252,9 @@ bool session::state::is_running(const unit &u)
 	       words[enabled_word] != latest_words[u.words + enabled_word];
 }
 
-/// Read lagging units once more, after a pause: the enabled time of a unit on an
-/// offline CPU does not grow.  The next read() would find that as well, but this
-/// read may be the last one.
+/// Read lagging units once more, after a pause: the enabled time of a unit on
+/// an offline CPU does not grow.  The next read() would find that as well, but
+/// this read may be the last one.
 void session::state::recheck_lagging()
 {
 	if (lagging.empty())
@@ -313,9 +315,10 @@ void session::state::read_stop(const stop &package_stop)
 	}
 }
 
-/// Mark the units of lost boxes.  In this read the unit was enabled for longer than
-/// it ran, as for the time after the loss.  Set the growth of the enabled time to
-/// that of the running time, so that the count is not scaled for this time.
+/// Mark the units of lost boxes.  In this read the unit was enabled for longer
+/// than it ran, as for the time after the loss.  Set the growth of the enabled
+/// time to that of the running time, so that the count is not scaled for this
+/// time.
 void session::state::check_boxes()
 {
 	const auto lost_boxes = boxes.check();
@@ -334,9 +337,9 @@ void session::state::check_boxes()
 	}
 }
 
-/// Find boxes whose clock has stopped: events that count the box's clock ran without
-/// a count.  A clock that never ran is reported only while the clock of another box
-/// of the same type runs.
+/// Find boxes whose clock has stopped: events that count the box's clock ran
+/// without a count.  A clock that never ran is reported only while the clock of
+/// another box of the same type runs.
 void session::state::check_clocks()
 {
 	// Clock cycles that a unit counted since the last read.

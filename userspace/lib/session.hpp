@@ -5,10 +5,11 @@
 /// multiplexed groups are scaled by the time that the groups ran, with an
 /// estimate of the scaling error.
 ///
-/// All boxes of a machine see a program's phases at the same time, so the errors of
-/// their counts are not independent, and the error of a sum does not follow from
-/// them.  add_up() registers sums before counting begins: the session then adds up
-/// the rates at each read, and estimates the error of the sum from these.
+/// All boxes of a machine see a program's phases at the same time, so the
+/// errors of their counts are not independent, and the error of a sum does not
+/// follow from them.  add_up() registers sums before counting begins: the
+/// session then adds up the rates at each read, and estimates the error of the
+/// sum from these.
 #pragma once
 
 #include <chrono>
@@ -37,9 +38,9 @@ struct count {
 	/// Standard error of value from scaling; 0 if the event was not
 	/// multiplexed.  The estimate uses the changes of the event's rate from
 	/// one read() or sample() to the next.  If the traffic changes with the
-	/// period of the multiplexing, or nearly, value is off by more than this
-	/// error.  Not a number (unknown) with fewer than three reads, or if the
-	/// count is 0.
+	/// period of the multiplexing, or nearly, value is off by more than
+	/// this error.  Not a number (unknown) with fewer than three reads, or
+	/// if the count is 0.
 	double error = 0;
 	/// Unscaled count of the hardware.
 	uint64_t raw = 0;
@@ -54,9 +55,10 @@ struct count {
 						 double(enabled.count())
 				       : 1;
 	}
-	/// Add the count of another counter of the same event.  The added errors
-	/// are an upper limit of the sum's error, reached if the rates of both
-	/// counters change together.  session::add_up() gives an estimate.
+	/// Add the count of another counter of the same event.  The added
+	/// errors are an upper limit of the sum's error, reached if the rates
+	/// of both counters change together.  session::add_up() gives an
+	/// estimate.
 	count &operator+=(const count &addend);
 };
 
@@ -75,8 +77,8 @@ class session {
 public:
 	/// Open all events, stopped.  Each event takes more than one descriptor
 	/// on each of its CPUs: the program has to raise its limit
-	/// (RLIMIT_NOFILE) if necessary.  Boxes that do not answer are left out, see
-	/// health().
+	/// (RLIMIT_NOFILE) if necessary.  Boxes that do not answer are left
+	/// out, see health().
 	/// @param machine gives the packages of CPUs.
 	/// Errors: errc::permission (names the setting), errc::conflict (the
 	/// kernel cannot put a group's events together), errc::gone (no box
@@ -106,20 +108,20 @@ public:
 	/// improve scaling.  They also give the changes of the rate, from which
 	/// the error is estimated.
 	result<void> sample();
-	/// Time until the next sample(): long enough that every group has counted
-	/// for a turn, and that samples take at most a twentieth of the time.  0
-	/// if no event has been multiplexed yet.
+	/// Time until the next sample(): long enough that every group has
+	/// counted for a turn, and that samples take at most a twentieth of the
+	/// time.  0 if no event has been multiplexed yet.
 	std::chrono::nanoseconds sample_time() const;
 
 	/// Health of the plan's boxes on each package, and of CPUs with core
-	/// events: the worst condition in the interval, or since the session was
-	/// opened.
+	/// events: the worst condition in the interval, or since the session
+	/// was opened.
 	std::span<const box_health> health(period when) const;
 	/// Health of the box or CPU that counts an event.
 	const box_health &health(counter_id id, size_t cpu_index,
 				 period when) const;
-	/// Check whether an event counted at all in the period.  False if its box
-	/// or CPU was lost and it did not run in the period.
+	/// Check whether an event counted at all in the period.  False if its
+	/// box or CPU was lost and it did not run in the period.
 	bool counted(counter_id id, size_t cpu_index, period when) const;
 	/// Describe the problems of boxes and CPUs since the last call, for the
 	/// user: one line for all boxes of a socket with the same problem.
@@ -143,8 +145,9 @@ public:
 	count total(sum_set sums, size_t index) const;
 	/// Estimate the standard error of a function of the sums of a set, such
 	/// as a metric: the counts of the metric's events are the sums.
-	/// @param gradient derivative of the function by each sum of the set, at
-	/// the sums' values: how much the function changes for each count more.
+	/// @param gradient derivative of the function by each sum of the set,
+	/// at the sums' values: how much the function changes for each count
+	/// more.
 	double error(sum_set sums, std::span<const double> gradient,
 		     period when) const;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Results of a session: each counter's count, sums of counters, their errors,
-// and the time until the next sample.  session.cpp reads the counters and passes
-// the growth between two reads to the estimators (estimate.hpp); this file only
-// takes the results out of the estimators.
+// and the time until the next sample.  session.cpp reads the counters and
+// passes the growth between two reads to the estimators (estimate.hpp); this
+// file only takes the results out of the estimators.
 #include <algorithm>
 #include <cmath>
 
@@ -22,8 +22,8 @@ constexpr int sample_budget = 20;
 
 } // namespace
 
-/// A sample is a read within an interval.  If more groups are open than fit on a
-/// box, perf exchanges the groups that count after each turn (the PMU's
+/// A sample is a read within an interval.  If more groups are open than fit on
+/// a box, perf exchanges the groups that count after each turn (the PMU's
 /// multiplexing interval).  A group that ran for 1/n of its enabled time counts
 /// in one of n turns.  So after n turns every group has counted once, and a
 /// sample is useful.  The group with the largest product of n and turn decides.
@@ -90,8 +90,8 @@ int session::package(counter_id id, size_t cpu_index) const
 	return state_->groups[id.group].packages[cpu_index];
 }
 
-/// Make a count of a counter's totals (raw count and times), of its scaled count
-/// and of the standard error of the scaled count.
+/// Make a count of a counter's totals (raw count and times), of its scaled
+/// count and of the standard error of the scaled count.
 static count count_of(const stratum &s, double value, double error)
 {
 	return {value, error, s.raw, nanoseconds(s.enabled),
@@ -104,8 +104,8 @@ count session::interval(counter_id id, size_t cpu_index) const
 	const estimator &member = state_->estimators[u.estimators + id.member];
 	const tally &t = member.interval();
 
-	// After its box was lost, a counter has no enabled time.  scaled() would
-	// return 0, but the count of the interval is unknown.
+	// After its box was lost, a counter has no enabled time.  scaled()
+	// would return 0, but the count of the interval is unknown.
 	return count_of(t.all,
 			u.lost && !t.all.running ? std::nan("") : t.scaled(),
 			member.interval_error());
@@ -122,8 +122,8 @@ count session::total(counter_id id, size_t cpu_index) const
 
 /// Find the sums that are counted at the same times.  Events of a group count
 /// at the same times, so two sums do if their counters are in the same groups,
-/// on the same CPUs, in the same order.  sum_estimator treats all other pairs of
-/// sums as multiplexed against one another.
+/// on the same CPUs, in the same order.  sum_estimator treats all other pairs
+/// of sums as multiplexed against one another.
 /// @return for each sum, the index of the first sum with the same groups and
 /// CPUs; its own index if it is the first.
 static std::vector<size_t>
@@ -184,9 +184,10 @@ double session::error(sum_set sums, std::span<const double> gradient,
 				     : set.estimator.interval_error(gradient);
 }
 
-/// Add up the counts of a sum's counters, and take the error of the sum from the
-/// set's estimator.  Counters that did not count in the period, because their
-/// box was lost, are left out.  If no counter is left, the sum is not a number.
+/// Add up the counts of a sum's counters, and take the error of the sum from
+/// the set's estimator.  Counters that did not count in the period, because
+/// their box was lost, are left out.  If no counter is left, the sum is not a
+/// number.
 /// @param index of the sum in its set.
 /// @param size number of sums of the set.
 static count sum_of(const session &counts,
@@ -211,8 +212,8 @@ static count sum_of(const session &counts,
 	// its derivative by this sum is 1, by the set's other sums 0.
 	gradient[index] = 1;
 	// += has added up the errors of the counters: 0 if none of them was
-	// multiplexed.  Otherwise, and also if a counter's error is unknown (not
-	// a number), the estimator has the error of the sum.
+	// multiplexed.  Otherwise, and also if a counter's error is unknown
+	// (not a number), the estimator has the error of the sum.
 	sum.error = sum.error == 0 ? 0 : counts.error(sums, gradient, when);
 	return sum;
 }

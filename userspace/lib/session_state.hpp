@@ -3,8 +3,8 @@
 //
 // A read of a group on one CPU is one read() system call in the layout of
 // PERF_FORMAT_GROUP.  Its result is a list of 64-bit words: the number of
-// events, the time enabled and the time running (in nanoseconds), then one count
-// for each event (member) of the group.
+// events, the time enabled and the time running (in nanoseconds), then one
+// count for each event (member) of the group.
 #pragma once
 
 #include <chrono>
@@ -22,8 +22,9 @@
 namespace uncore {
 
 /// Turn: the time after which perf exchanges the groups that count on a box, if
-/// not all groups fit.  Each PMU's turn is in the file perf_event_mux_interval_ms
-/// of its sysfs folder; this is perf's default, for a PMU without the file.
+/// not all groups fit.  Each PMU's turn is in the file
+/// perf_event_mux_interval_ms of its sysfs folder; this is perf's default, for
+/// a PMU without the file.
 constexpr std::chrono::nanoseconds usual_turn = std::chrono::milliseconds(4);
 
 struct session::state {
@@ -38,8 +39,8 @@ struct session::state {
 		uint32_t box;	   ///< number in box_watch
 		int clock;	   ///< member counting the box's clock, or -1
 		bool clock_ran = false; ///< the clock ran in an earlier read
-		/// The box does not answer any more or the CPU went offline: the
-		/// unit is not read again.
+		/// The box does not answer any more or the CPU went offline:
+		/// the unit is not read again.
 		bool lost = false;
 	};
 
@@ -49,8 +50,8 @@ struct session::state {
 		/// Index of the unit on the first CPU; the units on the other
 		/// CPUs follow.
 		size_t first_unit;
-		/// Number of the group in the backend; none if no box of the PMU
-		/// answers.
+		/// Number of the group in the backend; none if no box of the
+		/// PMU answers.
 		std::optional<unsigned> opened;
 		std::chrono::nanoseconds turn; ///< perf's multiplexing interval
 	};

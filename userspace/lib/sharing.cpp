@@ -11,8 +11,8 @@ namespace uncore {
 
 namespace {
 
-/// Bits of config: of the event code (bit 21 is part of it in QPI boxes only), and
-/// of the event code without bit 21.
+/// Bits of config: of the event code (bit 21 is part of it in QPI boxes only),
+/// and of the event code without bit 21.
 constexpr uint64_t code_bits = 0x2000ff, code_mask = 0xff;
 
 std::span<const shared_field> fields_of(std::string_view generation)
@@ -23,8 +23,8 @@ std::span<const shared_field> fields_of(std::string_view generation)
 }
 
 /// Return the counter of an event with the code 0xff, as a bit of
-/// demand::counters.  The unit mask selects the counter: 0 is the fixed counter,
-/// 0x10 and above are free-running counters.
+/// demand::counters.  The unit mask selects the counter: 0 is the fixed
+/// counter, 0x10 and above are free-running counters.
 uint32_t special_counter(const event &counted)
 {
 	uint64_t umask = counted.config >> 8 & 0xff;

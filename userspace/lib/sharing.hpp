@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Demand of an event on its box, by the catalogue (events/*/boxes.json): the
-// counters that can count the event, and the filter fields that it obeys.  A box
-// has one filter register for all of its counters.
+// counters that can count the event, and the filter fields that it obeys.  A
+// box has one filter register for all of its counters.
 #pragma once
 
 #include <array>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// @file
-/// Catalogue of a processor generation: its box types, events, names of filter values
-/// and metrics, compiled in from the folder events/.  The manual is Intel's uncore
-/// performance monitoring manual of the generation; sections (§) are sections of it.
+/// @file Catalogue of a processor generation: its box types, events, names of
+/// filter values and metrics, compiled in from the folder events/.  The manual
+/// is Intel's uncore performance monitoring manual of the generation; sections
+/// (§) are sections of it.
 ///
-/// A box is a part of the uncore with its own counters.  A filter field restricts the
-/// events of a box, for example to requests with one opcode.
+/// A box is a part of the uncore with its own counters.  A filter field
+/// restricts the events of a box, for example to requests with one opcode.
 #pragma once
 
 #include <cstdint>
@@ -47,14 +47,14 @@ struct event_info {
 	std::string_view description;
 	std::string_view category;
 	std::string_view section; ///< of the manual, "§2.3.6"
-	/// Factor from a count to a value in @c unit, if the unit is not a plain
-	/// count: scale 64, unit "Bytes".
+	/// Factor from a count to a value in @c unit, if the unit is not a
+	/// plain count: scale 64, unit "Bytes".
 	double scale = 1;
 	std::string_view unit;
 	/// Members of perf_event_attr.
 	uint64_t config = 0, config1 = 0, config2 = 0;
-	/// Counters that can count the event, bit n for counter n; 0 for an event
-	/// of a fixed or free-running counter.
+	/// Counters that can count the event, bit n for counter n; 0 for an
+	/// event of a fixed or free-running counter.
 	uint32_t counters = 0;
 	/// Largest number of counts in a cycle of the box's clock.
 	unsigned max_increment = 1;
@@ -78,8 +78,8 @@ struct value_info {
 struct metric_info {
 	std::string_view name; ///< "mem_bw_reads"
 	std::string_view box;  ///< box type of the metric's events
-	/// Formula in the syntax of perf's metrics.  Names of PMUs have no prefix,
-	/// so the formula fits any driver: "imc@cas_count.rd@ * 64".
+	/// Formula in the syntax of perf's metrics.  Names of PMUs have no
+	/// prefix, so the formula fits any driver: "imc@cas_count.rd@ * 64".
 	std::string_view expression;
 	std::string_view description;
 	std::string_view note; ///< difference from the manual, and the reason
@@ -89,25 +89,26 @@ struct metric_info {
 	std::span<const std::string_view> groups; ///< "memory", "llc", ...
 	/// The events must be counted at the same time, in one group.
 	bool one_group = false;
-	/// Lowest and highest possible value, in @c unit; high is infinity if it
-	/// is not known.
+	/// Lowest and highest possible value, in @c unit; high is infinity if
+	/// it is not known.
 	double low = 0, high = 0;
 	/// Formula with terms of @c expression, or empty.  If it is empty, the
-	/// machine's value is computed from the counts of all packages together.
-	/// Otherwise it is the mean of the packages' values, weighted by this
-	/// formula: for expressions with a factor that differs between packages,
-	/// such as a clock.
+	/// machine's value is computed from the counts of all packages
+	/// together.  Otherwise it is the mean of the packages' values,
+	/// weighted by this formula: for expressions with a factor that differs
+	/// between packages, such as a clock.
 	std::string_view weight = {};
 };
 
-/// The events, values and metrics of one generation.  A catalogue exists as long as
-/// the program.  Box types and events are sorted by name.
+/// The events, values and metrics of one generation.  A catalogue exists as
+/// long as the program.  Box types and events are sorted by name.
 class UNCORE_EXPORT catalogue {
 public:
 	/// Find the catalogue of a generation; nullptr if there is none.
 	/// @param generation "hswep".
 	static const catalogue *find(std::string_view generation);
-	/// Names of all generations with a catalogue, "hswep" first.
+	/// Names of all generations with a catalogue: "hswep", then the others
+	/// from the newest to the oldest.
 	static std::span<const std::string_view> generations();
 	/// Catalogue for use without a machine: that of Haswell-EP.
 	static const catalogue &standard();
@@ -124,8 +125,8 @@ public:
 	std::span<const value_info> values() const { return values_; }
 	std::span<const metric_info> metrics() const { return metrics_; }
 
-	/// Look up an entry by name, in upper or lower case; nullptr if there is
-	/// no such entry.
+	/// Look up an entry by name, in upper or lower case; nullptr if there
+	/// is no such entry.
 	const box_info *box(std::string_view name) const;
 	const field_info *field(std::string_view box,
 				std::string_view name) const;
@@ -137,8 +138,8 @@ public:
 	std::vector<const metric_info *>
 	metrics_of_group(std::string_view group) const;
 
-	/// Return up to @p most names that are similar to a mistyped name, the most
-	/// similar first.
+	/// Return up to @p most names that are similar to a mistyped name, the
+	/// most similar first.
 	std::vector<std::string_view> nearest_events(std::string_view box,
 						     std::string_view name,
 						     unsigned most = 3) const;

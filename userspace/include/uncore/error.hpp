@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// @file
-/// Results of functions that can fail: a value or an error.  The library throws no
-/// exceptions, except std::bad_alloc.
+/// @file Results of functions that can fail: a value or an error.  The library
+/// throws no exceptions, except std::bad_alloc.
 #pragma once
 
 #include <cstdio>
@@ -12,7 +11,8 @@
 
 namespace uncore {
 
-/// Codes of failure, for programs.  error::message has the details, for the user.
+/// Codes of failure, for programs.  error::message has the details, for the
+/// user.
 enum class errc {
 	invalid,     ///< a malformed string or argument
 	not_found,   ///< no such event, metric, PMU, field or value
@@ -25,15 +25,15 @@ enum class errc {
 	misuse,	     ///< a call in the wrong state, as read() before open()
 };
 
-/// A failure.  @c message is one line without a final full stop or newline: the cause
-/// and, if known, the remedy.
+/// A failure.  @c message is one line without a final full stop or newline: the
+/// cause and, if known, the remedy.
 struct error {
 	errc code = errc::system;
 	std::string message;
 };
 
-/// End the program, because it took the value of an error or the error of a value.
-/// With NDEBUG, assert() would continue, with undefined behaviour.
+/// End the program, because it took the value of an error or the error of a
+/// value. With NDEBUG, assert() would continue, with undefined behaviour.
 [[noreturn]] inline void misused_result(const char *what, const char *message)
 {
 	std::fprintf(stderr, "libuncore: %s%s\n", what, message);
@@ -54,8 +54,8 @@ public:
 
 	T &operator*() & { return const_cast<T &>(std::as_const(*this).get()); }
 	const T &operator*() const & { return get(); }
-	/// Return the value, not a reference: in "for (x : *function())" the result
-	/// of the function is destroyed before the loop begins.
+	/// Return the value, not a reference: in "for (x : *function())" the
+	/// result of the function is destroyed before the loop begins.
 	T operator*() && { return std::move(**this); }
 	T *operator->() { return &**this; }
 	const T *operator->() const { return &get(); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// @file
-/// Event strings: perf's syntax, with the catalogue's names for events and filter
-/// values. parse_events() turns them into the numbers of perf_event_attr.
+/// @file Event strings: perf's syntax, with the catalogue's names for events
+/// and filter values. parse_events() turns them into the numbers of
+/// perf_event_attr.
 ///
 ///     hswep_imc_0/cas_count.rd/
 ///     hswep_cbox/tor_inserts.miss_opcode,filter_opc=drd,name=misses/
@@ -25,8 +25,8 @@ namespace uncore {
 
 /// An event on one PMU, ready to be opened on each CPU of its cpumask.
 struct event {
-	/// Value of type for the event duration_time. It is not opened: its count
-	/// is the time that passed, in nanoseconds.
+	/// Value of type for the event duration_time. It is not opened: its
+	/// count is the time that passed, in nanoseconds.
 	static constexpr uint32_t duration_time = UINT32_MAX;
 
 	std::string name;		  ///< for output: name=, or the text
@@ -43,8 +43,8 @@ struct event {
 	std::string unit;
 };
 
-/// One element of an event list. It names an event of one or more PMUs: "cbox/.../"
-/// is an event of each CBo, and its value is the sum.
+/// One element of an event list. It names an event of one or more PMUs:
+/// "cbox/.../" is an event of each CBo, and its value is the sum.
 struct event_term {
 	std::string name;
 	std::string text;
@@ -64,18 +64,18 @@ struct event_group {
 /// Parse a list of events, "a,b,{c,d}".
 ///
 /// Names of events and of filter values are looked up in the catalogue of the
-/// machine's generation; names of events that the catalogue does not have, in the
-/// events folder of the PMU.  Events that intel_uncore, the kernel's own driver,
-/// counts wrongly are refused under that driver (errc::unsupported), also if they are
-/// given as raw numbers.
+/// machine's generation; names of events that the catalogue does not have, in
+/// the events folder of the PMU.  Events that intel_uncore, the kernel's own
+/// driver, counts wrongly are refused under that driver (errc::unsupported),
+/// also if they are given as raw numbers.
 ///
-/// The result has pointers into @p machine: it is valid as long as @p machine or a
-/// copy of @p machine exists.
-/// Errors: errc::invalid (syntax, value too wide for its field), errc::not_found (no
-/// such PMU, event, field or value name; the message has the nearest names. Or a
-/// missing parameter; the message has the field and some values), errc::unsupported
-/// (the driver lacks a field that the event needs, or counts the event wrongly),
-/// errc::no_driver.
+/// The result has pointers into @p machine: it is valid as long as @p machine
+/// or a copy of @p machine exists.
+/// Errors: errc::invalid (syntax, value too wide for its field),
+/// errc::not_found (no such PMU, event, field or value name; the message has
+/// the nearest names. Or a missing parameter; the message has the field and
+/// some values), errc::unsupported (the driver lacks a field that the event
+/// needs, or counts the event wrongly), errc::no_driver.
 UNCORE_EXPORT result<std::vector<event_group>>
 parse_events(std::string_view text, const topology &machine);
 

@@ -22,18 +22,18 @@ struct perf_event_header;
 
 namespace uncore {
 
-/// Options of sampler::open(). Programs do not change size, which tells the library
-/// which members the program was compiled with.
+/// Options of sampler::open(). Programs do not change size, which tells the
+/// library which members the program was compiled with.
 struct sampling_options {
 	size_t size = sizeof(sampling_options);
-	/// Sample period, in counts, of events without period=; 0: the kernel or
-	/// the driver adapts the period to frequency.
+	/// Sample period, in counts, of events without period=; 0: the kernel
+	/// or the driver adapts the period to frequency.
 	uint64_t period = 0;
 	/// Samples a second, for events without a period.
 	uint64_t frequency = 1000;
 	/// CPUs to sample; empty: all CPUs of the sockets in a PMU's cpumask.
-	/// All CPUs of a socket share one counter, and each CPU has a sample for
-	/// each overflow of the counter.
+	/// All CPUs of a socket share one counter, and each CPU has a sample
+	/// for each overflow of the counter.
 	std::span<const int> cpus;
 	/// Samples have call chains (PERF_SAMPLE_CALLCHAIN).
 	bool call_chains = false;
@@ -48,8 +48,8 @@ struct sampling_options {
 struct sampled_event {
 	/// nullptr for the event that only reports tasks and takes no samples.
 	const uncore::event *event = nullptr;
-	/// Attributes with which the event was opened; attr->size is the size of
-	/// the structure.  Owned by the sampler.
+	/// Attributes with which the event was opened; attr->size is the size
+	/// of the structure.  Owned by the sampler.
 	const perf_event_attr *attr = nullptr;
 	std::vector<uint64_t> ids; ///< one for each of cpus
 	std::vector<int> cpus;
@@ -58,10 +58,11 @@ struct sampled_event {
 /// Sampled events, and the ring buffers with their records.
 class UNCORE_EXPORT sampler {
 public:
-	/// Open events, stopped, on each of their CPUs. In addition, one event on
-	/// every CPU reports tasks that start, change their name, map a file or
-	/// end from now on. Tasks and mappings that exist already are not
-	/// reported: a list of these, taken after open(), completes the records.
+	/// Open events, stopped, on each of their CPUs. In addition, one event
+	/// on every CPU reports tasks that start, change their name, map a file
+	/// or end from now on. Tasks and mappings that exist already are not
+	/// reported: a list of these, taken after open(), completes the
+	/// records.
 	///
 	/// Samples have, in the kernel's order, IDENTIFIER, IP, TID, TIME, CPU,
 	/// PERIOD and, if requested, CALLCHAIN
@@ -92,13 +93,14 @@ public:
 	void drain(const std::function<void(const perf_event_header &record,
 					    int cpu)> &record);
 
-	/// The events of open() in their order, then the event that reports tasks.
+	/// The events of open() in their order, then the event that reports
+	/// tasks.
 	std::span<const sampled_event> events() const;
 
-	/// Read the kernel's number of lost records of each of events(): records
-	/// that found no room in a ring buffer (PERF_FORMAT_LOST, Linux 6.0).
-	/// Unlike PERF_RECORD_LOST, the number includes records that were lost at
-	/// the very end.  Empty on older kernels.
+	/// Read the kernel's number of lost records of each of events():
+	/// records that found no room in a ring buffer (PERF_FORMAT_LOST, Linux
+	/// 6.0).  Unlike PERF_RECORD_LOST, the number includes records that
+	/// were lost at the very end.  Empty on older kernels.
 	std::vector<uint64_t> lost() const;
 
 private:

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// @file
-/// Topology of a machine: packages, their CPUs, and the PMUs (performance monitoring
-/// units) that drivers have registered.  All of it is read from sysfs, so the PMUs of
-/// any driver are found: those of xeon_uncore under any prefix, and those of the
-/// kernel's own driver, uncore_*.
+/// @file Topology of a machine: packages, their CPUs, and the PMUs (performance
+/// monitoring units) that drivers have registered.  All of it is read from
+/// sysfs, so the PMUs of any driver are found: those of xeon_uncore under any
+/// prefix, and those of the kernel's own driver, uncore_*.
 #pragma once
 
 #include <cstdint>
@@ -43,11 +42,11 @@ struct UNCORE_EXPORT format_field {
 enum class pmu_driver {
 	xeon_uncore,  ///< this project's driver, under any prefix
 	intel_uncore, ///< the kernel's own uncore driver
-	other,	      ///< not an uncore driver: the PMU of the cores, for example
+	other, ///< not an uncore driver: the PMU of the cores, for example
 };
 
-/// A PMU.  An uncore PMU stands for the boxes with the same number in all packages:
-/// hswep_cbox_3 for CBo 3 of each package.
+/// A PMU.  An uncore PMU stands for the boxes with the same number in all
+/// packages: hswep_cbox_3 for CBo 3 of each package.
 struct UNCORE_EXPORT pmu_info {
 	std::string name; ///< "hswep_cbox_3"
 	pmu_driver driver = pmu_driver::other;
@@ -60,7 +59,7 @@ struct UNCORE_EXPORT pmu_info {
 	/// that counts on every CPU.
 	std::vector<int> cpus;
 	std::vector<format_field> formats; ///< files of the format folder
-	std::filesystem::path folder;	   ///< /sys/bus/event_source/devices/NAME
+	std::filesystem::path folder; ///< /sys/bus/event_source/devices/NAME
 
 	/// Find a format field; nullptr if the PMU does not have it.
 	const format_field *field(std::string_view name) const;
@@ -72,17 +71,18 @@ struct package {
 	std::vector<int> cpus; ///< online, ascending
 };
 
-/// A machine at the time of read().  Copies of a topology share one description, which
-/// never changes.  Pointers into the description (event::pmu, counted_value::pmu())
-/// are valid as long as a copy exists; each counter set and each sampler keeps a copy.
-/// Threads may use a topology at the same time.
+/// A machine at the time of read().  Copies of a topology share one
+/// description, which never changes.  Pointers into the description
+/// (event::pmu, counted_value::pmu()) are valid as long as a copy exists; each
+/// counter set and each sampler keeps a copy.  Threads may use a topology at
+/// the same time.
 class UNCORE_EXPORT topology {
 public:
 	topology(const topology &) = default;
 	topology &operator=(const topology &) = default;
 
-	/// Read the machine.  Without an uncore driver, pmus() is empty.  Malformed
-	/// entries of sysfs are left out.
+	/// Read the machine.  Without an uncore driver, pmus() is empty.
+	/// Malformed entries of sysfs are left out.
 	/// @param sysfs path of sysfs; tests give the path of a recorded tree.
 	/// Errors: errc::system if the path does not exist.
 	static result<topology>
