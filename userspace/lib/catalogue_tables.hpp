@@ -15,8 +15,9 @@
 
 namespace uncore {
 
-/// Bits of config1 and config2 that intel_uncore passes on to the hardware for
-/// events with config & mask == select; intel_uncore ignores all other bits.
+/// Filters of a box under intel_uncore: bits of config1 and config2 that the
+/// driver passes on to the hardware, for events with config & mask == select.
+/// The driver ignores all other bits of config1 and config2.
 struct in_tree_filter {
 	std::string_view box;
 	uint32_t instances; ///< bit n for box n
@@ -24,7 +25,7 @@ struct in_tree_filter {
 	uint64_t config1, config2;
 };
 
-/// Events that intel_uncore counts wrongly.
+/// Events that intel_uncore counts wrongly: those with config & mask == select.
 struct in_tree_fault {
 	std::string_view box;
 	uint64_t mask, select;
@@ -32,9 +33,11 @@ struct in_tree_fault {
 	std::string_view section;
 };
 
-/// Field shared by all events of a box; events with config & mask == select
-/// obey the field.  Zero is a value like any other: an event without the filter
-/// must not be filtered by the field of another event.
+/// Filter field that all events of a box share, as it is a register of the box.
+/// Events with config & mask == select obey the field: the hardware counts only
+/// what matches.  Such events can count at the same time only with equal values
+/// of the field.  Zero is a value like any other: it must not be replaced by
+/// the value that another event needs.
 struct shared_field {
 	std::string_view box, name;
 	uint64_t mask, select;
@@ -42,7 +45,8 @@ struct shared_field {
 	std::array<uint64_t, 3> bits;
 };
 
-/// A name in perf's event files, and its event string.
+/// A name of an uncore event in perf's own event files (unc_m_cas_count.rd),
+/// and the event string of the catalogue.
 struct perf_name {
 	std::string_view name; ///< in lower case
 	std::string_view event;
@@ -56,13 +60,13 @@ struct processor {
 	static const std::span<const processor> all;
 };
 
-/// A metric that answers a group's question first.
+/// A metric that is listed first in a metric_group.
 struct leading_metric {
 	std::string_view name;
 	std::string_view column; ///< title in a table of boxes, or empty
 };
 
-/// Metrics that answer a question.
+/// A group of metrics and the question of a user that these metrics answer.
 struct metric_group {
 	std::string_view name, question;
 	std::span<const leading_metric> leading;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// Metric expressions: parsed into steps for a stack machine, so that neither
-/// evaluating nor freeing a long one takes deep recursion.
+/// Metric expressions.  The parser turns an expression into steps for a stack
+/// machine: a step pushes a value, or replaces the last values by a result.  So
+/// evaluating or freeing a long expression takes no recursion, which a tree
+/// would.
 
 #include "expression.hpp"
 
@@ -15,6 +17,8 @@ namespace uncore {
 
 namespace {
 
+/// Limits of an expression: length of the text in bytes, recursion depth of the
+/// parser, number of different terms.
 constexpr size_t most_text = 64 * 1024;
 constexpr unsigned most_depth = 200;
 constexpr size_t most_terms = 1024;
@@ -124,7 +128,9 @@ size_t symbol_length(std::string_view text)
 	return inside ? text.npos : std::min(length, text.size());
 }
 
-/// Apply a bitwise operator or % to whole numbers.
+/// Apply a bitwise operator or % to the whole parts of two numbers.  Beyond
+/// 2^53 a double does not represent all whole numbers: the result is not a
+/// number.
 double apply_to_integers(operation op, double left, double right)
 {
 	constexpr double most = 9007199254740992.0; // 2^53

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// Metric expressions, in the syntax of perf's metrics: numbers, + - * / %, & |
-/// ^ of whole numbers, < > <= >= == !=, ( ), min(a, b), max(a, b), d_ratio(a,
-/// b) (0 where b is 0), a if b else c, events as PMU@EVENT@ with , and =
-/// escaped by a backslash, source_count(event) (the number of counters that the
-/// event's value is the sum of), and names of plain events (duration_time), of
-/// other metrics, or of values of the caller (#num_packages).
+/// Metric expressions, in the syntax of perf's metrics:
+///
+/// - numbers, + - * / %, & | ^ of whole numbers, < > <= >= == !=, ( )
+/// - min(a, b), max(a, b), d_ratio(a, b) (a / b, or 0 if b is 0)
+/// - a if b else c
+/// - events as PMU@EVENT@, with a backslash before , and =
+/// - source_count(event): the number of counters whose sum is the event's value
+/// - other names: events without a PMU (duration_time), other metrics, and
+///   values that the caller defines (#num_packages)
 #pragma once
 
 #include <functional>
@@ -31,14 +34,15 @@ public:
 		std::string name;
 		bool is_event = false;	    ///< was written with @
 		bool wants_sources = false; ///< appears in source_count()
-		bool wants_value = false;
+		bool wants_value = false;   ///< appears outside source_count()
 	};
 	/// List the distinct terms, in order of appearance.
 	std::span<const term> terms() const;
 
 	/// Evaluate the expression.
-	/// @param values of the terms, by index of terms().
-	/// @param sources number of counters in each value, likewise.
+	/// @param values of the terms, in the order of terms().
+	/// @param sources for each term, the number of counters whose sum is
+	/// its value; for source_count().
 	/// @return the value; not a number after a division by 0.
 	double evaluate(std::span<const double> values,
 			std::span<const double> sources = {}) const;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// @file Health of boxes while a session counts.  A box may not answer at all,
-/// or stop answering (it is dead); a CPU may go offline, which ends its events;
-/// a box's clock may stop; and another program may write the box's registers.
+/// @file
+/// Health of boxes while a session counts.  A box may not answer at all, or
+/// stop answering (it is dead); a CPU may go offline, which ends its events; a
+/// box's clock may stop; and another program may write the box's registers.
 #pragma once
 
 #include <span>

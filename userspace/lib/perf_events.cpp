@@ -21,8 +21,9 @@ namespace uncore {
 
 // --- closing
 
-/// Duration from which a close() is known to wait in the kernel: on PREEMPT_RT,
-/// since Linux 6.12, for an RCU grace period, which concurrent waiters share.
+/// If a close() takes longer than this, it waits in the kernel for an RCU grace
+/// period, as on PREEMPT_RT since Linux 6.12.  Several threads that wait at the
+/// same time share a grace period, so the other events are closed in threads.
 static constexpr std::chrono::milliseconds waits(2);
 static constexpr size_t most_threads = 64;
 
@@ -46,6 +47,8 @@ template <typename Work> static void in_threads(size_t n, const Work &work)
 		thread.join();
 }
 
+/// Close all events: in this thread while close() is fast, then in several
+/// threads.
 void perf_deleter::operator()(unc_perf *perf) const
 {
 	using clock = std::chrono::steady_clock;
@@ -117,6 +120,8 @@ bool counts_events(int cpu)
 	       unc_perf_open(perf.get(), &attr, &cpu, 1, -1, 1) != -ENODEV;
 }
 
+/// Make the error for an event that cannot be opened on a CPU: the CPU is
+/// offline, or the box does not answer.
 static error gone(const event &counted, std::span<const int> cpus)
 {
 	for (int cpu : cpus)
@@ -128,6 +133,8 @@ static error gone(const event &counted, std::span<const int> cpus)
 		uncore::format("{}: the box does not answer", counted.text)};
 }
 
+/// Make the error for EINVAL: the kernel answers it to an event that does not
+/// fit into its group, and to an event that the PMU does not have.
 static error refused(const event &counted, bool in_group)
 {
 	if (in_group)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernel's perf events, for counting, sampling, attribution and check:
-// opening on CPUs, errors in words, ring buffers. perf_glue.c calls libperf.
-// Internal to the library and the command; not a part of the public interface.
+// The kernel's perf events, for counting, sampling, attribution and check: open
+// events on CPUs, read them, explain errors to the user, and map ring buffers.
+// perf_glue.c calls libperf. Internal to the library and the command; not a
+// part of the public interface.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +26,16 @@ namespace uncore {
 /// for which the event was enabled and ran.
 perf_event_attr attributes_of(const event &counted);
 
-/// Explain in words why an event could not be opened.
-/// @param number positive, as errno.
-/// @param cpus on which the event should have been opened.
+/// Make the error for an event that could not be opened, with a message for the
+/// user.
+/// @param number error number, positive as errno.
+/// @param cpus CPUs on which the event should have been opened.
+/// @param in_group the event is a member of a group, and not its leader.
 error open_error(int number, const event &counted, std::span<const int> cpus,
 		 bool in_group);
 
-/// Check that @p cpu can count events: not while the CPU is offline or goes
-/// offline, which sysfs shows later.
+/// Check that @p cpu can count events, by opening an event on it.  A CPU that
+/// is going offline can count no events, but sysfs still lists it as online.
 bool counts_events(int cpu);
 
 /// An event's count, and its enabled and running times in nanoseconds.
@@ -59,11 +62,12 @@ public:
 	result<number> open(const event &counted, const perf_event_attr &attr,
 			    std::span<const int> cpus,
 			    const number *leader = nullptr, size_t members = 1);
-	/// Open an event for an internal purpose.  Errors: errc::system.
+	/// Open an event that the user did not ask for.  @param purpose of the
+	/// event, for the message.  Errors: errc::system.
 	result<number> open(const perf_event_attr &attr,
 			    std::span<const int> cpus, const char *purpose);
-	/// Open an event on one CPU: number 0, with index 0.  Errors: of
-	/// open_error().
+	/// Open an event on one CPU alone: the event's number and the CPU's
+	/// index are 0.  Errors: of open_error().
 	static result<perf_events>
 	open_on(const event &counted, const perf_event_attr &attr, int cpu);
 
@@ -71,8 +75,9 @@ public:
 	int fd(number event = 0, size_t cpu_index = 0) const;
 	/// Return an event's ID on this CPU, as in samples and ring buffers.
 	result<uint64_t> id(number event, size_t cpu_index) const;
-	/// Read an event's counter on this CPU.  Errors: errc::not_found: the
-	/// event is pinned and found no counter, or was moved away.
+	/// Read an event's counter on this CPU.  Errors: errc::not_found if
+	/// read() returns no data: the event is pinned and found no counter, or
+	/// was moved away.
 	result<reading> read(number event = 0, size_t cpu_index = 0) const;
 
 	result<unsigned> open(const counter_group &group,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What libuncore needs of libperf.  It uses two of libperf's internal headers:
- * groups of different PMUs in one list, and a group's descriptor for reading all
- * of its counters at once, are beyond the public ones.
+ * Functions of libperf for C++ (perf_glue.h).  This file uses internal headers of
+ * libperf, because the public ones have neither lists with groups of different PMUs
+ * nor the descriptor of a group, with which one read() gets all of its counts.
  */
 #include "perf_glue.h"
 
@@ -32,10 +32,10 @@
 struct unc_perf {
 	struct perf_evlist *evlist;
 	struct perf_thread_map *threads;
-	/* evsels by number; the list owns them */
+	/* events (evsels) by number; evlist owns the events */
 	struct perf_evsel **evsels;
 	int n_evsels;
-	/* waits for all ring buffers, -1 without */
+	/* descriptor of unc_perf_poll_fd(), -1 without ring buffers */
 	int epoll;
 };
 
@@ -88,11 +88,12 @@ void unc_perf_delete(struct unc_perf *perf)
 }
 
 /*
- * libperf's structure is that of the sources it comes from, our callers' that of the
- * system's headers, and either may be the newer one: what only the caller's has is
- * not there, and the kernel must not look for it behind libperf's.
+ * Copy attributes into libperf's structure.  libperf was compiled with the header of
+ * its own sources, the caller with the header of the system, so the two structures
+ * may have different sizes.  Members that only the caller's structure has cannot be
+ * copied, and must be 0.  The copied size tells the kernel where the copy ends.
  *
- * Returns whether it can be converted without loss.
+ * Returns false if such a member is not 0.
  */
 static bool convert_attr(struct perf_event_attr *to,
 			 const struct perf_event_attr *from)
@@ -109,7 +110,7 @@ static bool convert_attr(struct perf_event_attr *to,
 	return true;
 }
 
-/* libperf makes maps of text only. */
+/* Make a map of CPUs.  libperf can only parse a map from text: "0,18,36". */
 static struct perf_cpu_map *new_cpu_map(const int *cpus, size_t n)
 {
 	struct perf_cpu_map *map;
@@ -194,7 +195,7 @@ int unc_perf_open(struct unc_perf *perf, const struct perf_event_attr *attr,
 	err = perf_evsel__open(evsel, evsel->own_cpus, perf->threads);
 	if (err)
 		return err;
-	/* libperf's descriptors would stay open in programs that we start */
+	/* libperf opens without O_CLOEXEC: child programs would inherit events */
 	for (size_t i = 0; i < n_cpus; i++)
 		fcntl(unc_perf_fd(perf, perf->n_evsels - 1, i), F_SETFD,
 		      FD_CLOEXEC);
@@ -211,7 +212,10 @@ int unc_perf_disable(struct unc_perf *perf, int event)
 	return perf_evsel__disable(perf->evsels[event]) ? -errno : 0;
 }
 
-/* libperf's own array for poll() has each event, of which there may be many. */
+/*
+ * Make one descriptor for all ring buffers.  libperf's own array for poll() has an
+ * entry for each event on each CPU, and these may be many.
+ */
 static int watch_buffers(struct unc_perf *perf)
 {
 	struct epoll_event readable = { .events = EPOLLIN };

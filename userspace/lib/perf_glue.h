@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What libuncore needs of libperf, without its headers, which are not for C++.
- * Return values below 0 are negative error numbers.
+ * Functions of libperf for C++: libperf's own headers are for C only.  perf_glue.c
+ * calls libperf.  A return value below 0 is a negative error number.
+ *
+ * Events have numbers in the order of opening.  The number of a group is that of
+ * its first event, the leader.
  */
 #ifndef UNCORE_PERF_GLUE_H
 #define UNCORE_PERF_GLUE_H
@@ -14,38 +17,44 @@
 extern "C" {
 #endif
 
-/* Events, in groups, on CPUs. */
+/* A set of open events, each on one or more CPUs, and their ring buffers. */
 struct unc_perf;
 
 struct unc_perf *unc_perf_new(void);
-/* Closes all events. */
+/* Close all events, and free the set. */
 void unc_perf_delete(struct unc_perf *perf);
 
 /*
- * Opens an event on each of these CPUs.  @leader is the number of its group's
- * first event, or -1 for a new group.  @members is how many events a new group
- * will have.
+ * Open an event on each of these CPUs.
+ * @leader: number of the leader of the event's group; -1 if the event is a leader.
+ * @members: for a leader, the number of events that the group will have.
  *
  * Returns the event's number.
  */
 int unc_perf_open(struct unc_perf *perf, const struct perf_event_attr *attr,
 		  const int *cpus, size_t n_cpus, int leader, int members);
-/* The descriptor of an event on the CPU of that index. */
+/* Return the descriptor of an event on a CPU, by the CPU's index in @cpus. */
 int unc_perf_fd(struct unc_perf *perf, int event, int cpu_index);
-/* How many events were opened, and on how many CPUs this one was. */
+/* Return the number of events, and the number of CPUs of an event. */
 int unc_perf_n_events(const struct unc_perf *perf);
 int unc_perf_n_cpus(const struct unc_perf *perf, int event);
-/* Closes an event on one CPU; several threads may do so at once, each for others. */
+/*
+ * Close an event on one CPU.  Several threads may call this at the same time, for
+ * different events or CPUs.
+ */
 void unc_perf_close(struct unc_perf *perf, int event, int cpu_index);
-/* Of a group's first event: starts and stops the group on all of its CPUs. */
+/* Start and stop a group on all of its CPUs; @event is the leader. */
 int unc_perf_enable(struct unc_perf *perf, int event);
 int unc_perf_disable(struct unc_perf *perf, int event);
 
-/* Maps a ring buffer of that many pages (a power of 2) for each CPU. */
+/* Map a ring buffer of @pages pages (a power of 2) for each CPU. */
 int unc_perf_mmap(struct unc_perf *perf, int pages);
-/* Polls readable when a buffer has records; -1 before unc_perf_mmap(). */
+/*
+ * Return a descriptor that is readable when a ring buffer has records; -1 before
+ * unc_perf_mmap().
+ */
 int unc_perf_poll_fd(const struct unc_perf *perf);
-/* Calls @record for each record there is, buffer after buffer. */
+/* Take all records out of the ring buffers, CPU after CPU; call @record for each. */
 void unc_perf_drain(struct unc_perf *perf,
 		    void (*record)(const struct perf_event_header *header,
 				   int cpu, void *arg),
@@ -56,7 +65,10 @@ void unc_perf_drain(struct unc_perf *perf,
 
 namespace uncore {
 
-/* For std::unique_ptr.  Where closing an event waits, all are waited for at once. */
+/*
+ * Deleter for std::unique_ptr.  If close() waits in the kernel, the events are closed
+ * in several threads, so that the waits overlap.
+ */
 struct perf_deleter {
 	void operator()(unc_perf *perf) const;
 };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// @file Planning of groups.  A plan puts events into groups, each of one PMU:
-/// the events of a group count in the same cycles, and one system call reads
-/// the group.  The planner knows the counters of a box, the counters that an
-/// event may use and the filters that events share.  It groups events that fit
-/// on a box together, and refuses events that can never be counted at once,
-/// with the reason.
+/// @file
+/// Planning of groups.  A plan puts events into groups, each of one PMU: the
+/// events of a group count in the same cycles, and one system call reads the
+/// group.  The planner knows the counters of a box, the counters that an event
+/// may use and the filters that events share.  It groups events that fit on a
+/// box together, and refuses events that can never be counted at once, with the
+/// reason.
 ///
 /// Groups that do not fit on a box at once are multiplexed: the kernel lets
 /// some of them count for a turn (the PMU's perf_event_mux_interval_ms), then

@@ -16,6 +16,7 @@ namespace uncore {
 
 namespace {
 
+/// Fields of each sample, as documented in uncore/sampler.hpp.
 constexpr uint64_t sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
 				 PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 				 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
@@ -43,6 +44,8 @@ bool counts_lost()
 		perf_events().open(attr, {&cpu, 1}, "probing lost records"));
 }
 
+/// Set the attributes that all events of a sampler have: fields of samples and
+/// of other records, and the number of lost records if the kernel counts it.
 void set_common(perf_event_attr &attr)
 {
 	static const bool with_lost = counts_lost();
@@ -53,6 +56,8 @@ void set_common(perf_event_attr &attr)
 	attr.disabled = 1;
 }
 
+/// Make the attributes of a sampled event.  Its period is period=, else that of
+/// the options; without a period the event has a frequency.
 perf_event_attr sampling_attr(const event &sampled,
 			      const sampling_options &options)
 {
@@ -80,7 +85,8 @@ perf_event_attr task_attr()
 	attr.config = PERF_COUNT_SW_DUMMY;
 	set_common(attr);
 	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
-	// A later reader may find another file at a recorded path.
+	// The build ID identifies a mapped file: when the records are read, its
+	// path may have another file.
 	attr.build_id = 1;
 	return attr;
 }
@@ -90,6 +96,7 @@ perf_event_attr task_attr()
 struct sampler::state {
 	topology machine; ///< owner of the events' PMUs
 	perf_events opened;
+	/// Deques: events point to the elements, which must not move.
 	std::deque<event> copies;
 	std::deque<perf_event_attr> attrs;
 	std::vector<sampled_event> events;
@@ -97,7 +104,8 @@ struct sampler::state {
 	result<void> open(const event &sampled,
 			  const sampling_options &options);
 	result<void> watch_tasks();
-	/// Return the event for records about tasks, the last event.
+	/// Return the number of the event for records about tasks: the last
+	/// one.
 	perf_events::number task_watch() const
 	{
 		return perf_events::number(events.size() - 1);
@@ -111,6 +119,7 @@ sampler::sampler(sampler &&) noexcept = default;
 sampler &sampler::operator=(sampler &&) noexcept = default;
 sampler::~sampler() = default;
 
+/// Add an open event to the list, with its IDs.
 result<void> sampler::state::add(perf_events::number number,
 				 const event *sampled,
 				 const perf_event_attr &attr,
@@ -181,8 +190,8 @@ result<sampler> sampler::open(std::span<const event> events,
 	if (auto mapped = opened->opened.map_ring_buffers(options.pages);
 	    !mapped)
 		return mapped.error();
-	// Records of new tasks start here: a list of the tasks that exist,
-	// taken later, misses no task.
+	// Begin to record tasks now, before enable(): a list of the existing
+	// tasks, which the caller takes after open(), then misses no task.
 	if (auto watching = opened->opened.enable(opened->task_watch());
 	    !watching)
 		return watching.error();

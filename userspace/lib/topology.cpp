@@ -99,9 +99,9 @@ void split_name(pmu_info &pmu)
 	pmu.box = rest.substr(end + 1);
 }
 
-/// Check a PMU for event names of the catalogue.  intel_uncore names 3 iMC
-/// events, without a dot; xeon_uncore has the catalogue's names, as many as its
-/// module parameter allows.
+/// Check whether a PMU's events folder has names of the catalogue, as
+/// xeon_uncore puts there.  Only names with a dot count: intel_uncore has three
+/// iMC events, with names without a dot.
 bool has_catalogue_names(const pmu_info &pmu, const catalogue &names)
 {
 	for (const std::string &name : list_folder(pmu.folder / "events")) {
@@ -164,7 +164,8 @@ std::optional<pmu_info> read_pmu(const fs::path &folder,
 		pmu.box.clear();
 		pmu.instance.reset();
 	}
-	// A dead box has an empty mask, which does not mean every CPU.
+	// A PMU without the file cpumask counts on every CPU.  An empty cpumask
+	// means that the boxes of all packages are dead: leave the PMU out.
 	if (pmu.cpus.empty() && (mask || pmu.driver != pmu_driver::other))
 		return std::nullopt;
 	return pmu;
@@ -248,8 +249,8 @@ result<topology> topology::read(const fs::path &sysfs)
 			  return std::tie(a.prefix, a.box, a.instance) <
 				 std::tie(b.prefix, b.box, b.instance);
 		  });
-	// xeon_uncore loads on known processors only, with a generation as
-	// prefix.
+	// The processor's model did not give a generation: take it from the
+	// prefix of a PMU, which by default is the generation.
 	for (const pmu_info &pmu : machine->pmus)
 		if (machine->generation.empty() && catalogue::find(pmu.prefix))
 			machine->generation = pmu.prefix;

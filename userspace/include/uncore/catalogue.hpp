@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// @file Catalogue of a processor generation: its box types, events, names of
-/// filter values and metrics, compiled in from the folder events/.  The manual
-/// is Intel's uncore performance monitoring manual of the generation; sections
-/// (§) are sections of it.
+/// @file
+/// Catalogue of a processor generation: its box types, events, names of filter
+/// values and metrics, compiled in from the folder events/.  The manual is
+/// Intel's uncore performance monitoring manual of the generation; §2.3 is a
+/// section of it.
 ///
 /// A box is a part of the uncore with its own counters.  A filter field
 /// restricts the events of a box, for example to requests with one opcode.

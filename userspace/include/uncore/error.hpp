@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// @file Results of functions that can fail: a value or an error.  The library
-/// throws no exceptions, except std::bad_alloc.
+/// @file
+/// Results of functions that can fail: a value or an error.  The library throws
+/// no exceptions, except std::bad_alloc.
 #pragma once
 
 #include <cstdio>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// @file Event strings: perf's syntax, with the catalogue's names for events
-/// and filter values. parse_events() turns them into the numbers of
+/// @file
+/// Event strings: perf's syntax, with the catalogue's names for events and
+/// filter values.  parse_events() turns them into the numbers of
 /// perf_event_attr.
 ///
 ///     hswep_imc_0/cas_count.rd/

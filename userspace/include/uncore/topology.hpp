@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/// @file Topology of a machine: packages, their CPUs, and the PMUs (performance
+/// @file
+/// Topology of a machine: packages, their CPUs, and the PMUs (performance
 /// monitoring units) that drivers have registered.  All of it is read from
 /// sysfs, so the PMUs of any driver are found: those of xeon_uncore under any
 /// prefix, and those of the kernel's own driver, uncore_*.

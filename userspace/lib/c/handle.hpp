@@ -45,8 +45,9 @@ struct handle {
 	}
 };
 
-/// Run @p call, which returns a result<void>.  The handle keeps the message of
-/// a failure or an exception (memory may run out).
+/// Run @p call, which returns a result<void>, and return an enum uncore_status.
+/// The object keeps the message of an error.  No exception leaves the C
+/// interface: if memory runs out, for example, the status is UNCORE_SYSTEM.
 template <class Handle, class F> int guarded(Handle *object, F &&call)
 {
 	if (!object)
@@ -75,8 +76,10 @@ template <class Handle> Handle *make(const char *sysfs)
 	}
 }
 
-/// Copy an element of a list to a caller whose header may be older: the
-/// structure begins with its size.
+/// Copy an element of a list to the caller's structure, which begins with its
+/// size. The caller may be compiled with an older header, whose structure is
+/// shorter: copy only as much as it has, and set the size to the number of
+/// bytes copied.
 template <class Handle, class T>
 int copy_out(const Handle *object, const std::vector<T> Handle::*list,
 	     size_t index, T *element)

@@ -17,7 +17,8 @@ using uncore::c::null_argument;
 
 namespace {
 
-/// Body of a sample's record, by sample_type of sampler.cpp.
+/// Body of PERF_RECORD_SAMPLE; the fields follow from sample_type in
+/// ../sampler.cpp.
 struct sample_record {
 	uint64_t identifier, ip;
 	uint32_t pid, tid;
@@ -26,11 +27,13 @@ struct sample_record {
 	uint64_t period;
 };
 
+/// Body of PERF_RECORD_LOST, up to the number of lost records.
 struct lost_record {
 	uint64_t id, lost;
 };
 
-/// Body of PERF_RECORD_LOST_SAMPLES: no id, but the fields of sample_id_all.
+/// Body of PERF_RECORD_LOST_SAMPLES: the record has no id of its own, so the
+/// event is found by the identifier in the fields of sample_id_all.
 struct lost_samples_record {
 	uint64_t lost;
 	uint32_t pid, tid;

@@ -54,8 +54,10 @@ static result<void> check_stray_bits(const known_pmu &p,
 	return {};
 }
 
-/// Refuse edge and invert without a threshold.  They act on the comparison with
-/// the threshold; the driver's refusal uses its own field names.
+/// Refuse edge and invert without a threshold: both act on the comparison of
+/// the count with the threshold.  xeon_uncore refuses them as well, but its
+/// message has other names of the fields; with the prefix uncore it accepts
+/// them.
 static result<void> check_threshold(const known_pmu &p,
 				    const config_words &words,
 				    std::string_view text)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// Known faults of intel_uncore: faulty events are refused with the reason,
-/// because the driver would silently count something else.
+/// Known faults of intel_uncore, the kernel's own (in-tree) driver.  It counts
+/// some events wrongly, ignores some filters, and publishes some fields at
+/// positions that differ from the hardware's.  Events with such a fault are
+/// refused with the reason: the driver would count something else without an
+/// error.
 
 #include "event/parts.hpp"
 
@@ -31,6 +34,7 @@ std::string_view field_with(const catalogue_tables &tables,
 	return {};
 }
 
+/// Make the error for an event that intel_uncore would count wrongly.
 error lacking(std::string message)
 {
 	return {errc::unsupported, std::move(message)};

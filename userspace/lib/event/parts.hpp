@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// Shared parts of the event parser: the parts of a written event, and the
-/// steps from these parts to perf_event_attr.
+/// Interface between the files of the event parser.  parse.cpp splits the text
+/// of an event into its parts; pmu.cpp and core.cpp resolve the parts, which
+/// means to find the type and config words of perf_event_attr.  The other files
+/// check the result and explain errors.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +56,8 @@ std::vector<std::string_view> core_names();
 result<event> resolve_on_pmu(const written_event &written, const pmu_info &pmu,
 			     const topology &machine);
 
-/// Set the exclude flags of an event; @p uncore events have none.
+/// Set the exclude flags of an event from its modifiers (":u").  Events of the
+/// uncore (@p uncore) have no such modifiers.
 result<void> apply_modifiers(const written_event &written, bool uncore,
 			     event &target);
 
@@ -64,14 +67,15 @@ struct config_words {
 	bool raw[3] = {false, false, false}; ///< the user wrote config=, ...
 };
 
-/// A PMU and its catalogue; no catalogue for boxes of another processor and
-/// PMUs outside the uncore.
+/// A PMU and its catalogue.  PMUs outside the uncore have no catalogue, nor
+/// have boxes that the catalogue of the machine's generation does not list.
 struct known_pmu {
 	const pmu_info &pmu;
 	const catalogue *names = nullptr;
 	const catalogue_tables *tables = nullptr;
 
-	/// Check for intel_uncore, which encodes some events wrongly.
+	/// Check that the driver is intel_uncore, which counts some events
+	/// wrongly.
 	bool in_tree() const
 	{
 		return tables && pmu.driver == pmu_driver::intel_uncore;
@@ -88,7 +92,7 @@ error missing_field(const known_pmu &p, std::string_view alias,
 /// Explain a missing PMU: a box of other generations only, or a box that not
 /// all machines have.  Empty for other names.
 std::string box_elsewhere(const catalogue &names, std::string_view name);
-/// Check that the driver has a field.
+/// Check that the driver publishes a field, in which @p value is to be placed.
 result<void> check_field(const known_pmu &p, std::string_view name,
 			 uint64_t value);
 /// Check for a valid event file name in an events folder; attributes such as
@@ -104,7 +108,8 @@ result<void> check_words(const known_pmu &p, const config_words &words,
 /// its error does not name the filter.
 result<void> check_filters(const known_pmu &p, const config_words &words,
 			   const event &counted);
-/// Find the catalogue's event with these select bits, or nullptr.
+/// Find the catalogue's event for config words, by the fields that select an
+/// event (event, umask, occ_sel); nullptr if there is none.
 const event_info *find_info(const known_pmu &p, const config_words &words);
 
 /// Check that intel_uncore counts @p words correctly on a PMU.  The error gives

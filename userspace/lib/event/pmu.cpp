@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// Resolver from the terms of PMU/TERMS/ to perf_event_attr: names of events
+/// Resolver from the terms of PMU/TERMS/ to perf_event_attr.  Names of events
 /// and values come from the catalogue or the driver's events folder, field
 /// positions from the driver's format folder.
+///
+/// A name of an event is an alias: it stands for terms, such as
+/// "event=0x4,umask=0x3".  A term with the value ? is a parameter, for which
+/// the user must give a value.
 
 #include "event/parts.hpp"
 
@@ -61,11 +65,11 @@ public:
 	}
 
 private:
-	/// Value for a field, from the user or from the event's name.
+	/// Value for a field, from the user or from the alias.
 	struct assignment {
 		std::string_view field;
 		std::string_view text;
-		bool preset = false; ///< from the event's name
+		bool preset = false; ///< from the alias, not from the user
 	};
 
 	std::string where() const { return quote(written_.text); }
@@ -175,7 +179,7 @@ private:
 		return read_text(pmu_.pmu.folder / "events" / name);
 	}
 
-	/// Insert the terms of the event's name before the user's terms.
+	/// Insert the terms of the alias before the user's terms.
 	result<void> read_alias()
 	{
 		if (alias_.empty())
@@ -245,8 +249,8 @@ private:
 		return {};
 	}
 
-	/// Check whether the user set a field, its word, or an overlapping
-	/// field.
+	/// Check whether the user set a parameter: the field itself, the whole
+	/// config word of the field, or another field with some of its bits.
 	bool is_given(std::string_view name) const
 	{
 		const format_field *field = pmu_.pmu.field(name);
@@ -294,7 +298,6 @@ private:
 	/// Place all values into their fields.
 	result<void> place()
 	{
-		// A packet's name implies the mask of this packet.
 		for (size_t i = 0; i < assignments_.size(); i++) {
 			const auto outcome = imply_mask(assignments_[i]);
 
@@ -316,8 +319,9 @@ private:
 		return {};
 	}
 
-	/// Add the mask of match_opc=NAME, which would otherwise match every
-	/// packet.
+	/// Add the mask for a named value of a match field, as in
+	/// match_opc=NAME. The hardware compares a packet only in the bits of
+	/// the mask, so with a mask of 0 every packet would match.
 	result<void> imply_mask(const assignment match)
 	{
 		const std::string_view field_name = match.field;
@@ -410,7 +414,8 @@ private:
 		const auto field_check = check_field(pmu_, entry.field, value);
 		const format_field *field = pmu_.pmu.field(entry.field);
 		if (!field) {
-			// The PCU of intel_uncore needs no umask field.
+			// A preset of 0 needs no field: intel_uncore's PCU has
+			// no umask field.
 			if (entry.preset && !value)
 				return {};
 			return field_check;
@@ -420,7 +425,8 @@ private:
 				       std::string(entry.field) + '=' +
 				       hex(value) + " does not fit, " +
 				       hex(field->max()) + " is the most");
-		// A misplaced field must not clear other fields.
+		// intel_uncore may publish a field at a wrong position, where 0
+		// would clear the bits of another field.
 		if (pmu_.in_tree() && !value)
 			return {};
 		words_.word[field->word] &= ~field->place(field->max());
@@ -452,9 +458,9 @@ private:
 
 	const written_event &written_;
 	known_pmu pmu_;
-	std::string_view alias_;		   ///< the event's name
+	std::string_view alias_;		   ///< name of the event
 	std::string alias_text_;		   ///< terms of the alias
-	std::vector<std::string_view> parameters_; ///< required fields
+	std::vector<std::string_view> parameters_; ///< fields with ?
 	std::vector<assignment> assignments_;
 	config_words words_;
 	event event_;
