@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Attribution of traffic to tasks: the user space of bpf/attribution.bpf.c.
+// Attribution of traffic to tasks: loads and attaches the programs of
+// bpf/attribution.bpf.c, and polls CPUs.  To poll a CPU means to run a program on the
+// CPU that reads the counters and accounts for the running task, as the CPU's next
+// context switch would.
 #include "attribution/attribution.hpp"
 
 #include <algorithm>
@@ -12,8 +15,8 @@
 
 namespace cli {
 
-/// Time after which a CPU whose task does not change is polled: with shorter
-/// slices an account closes quickly.
+/// Longest time between two polls.  A CPU whose task does not change has no context
+/// switches, and only a poll accounts for the task.
 static constexpr std::chrono::seconds longest_slice(1);
 
 static uncore::error too_many(std::string_view name, size_t count, size_t limit)
@@ -30,7 +33,8 @@ void skeleton_deleter::operator()(attribution_bpf *programs) const
 	attribution_bpf__destroy(programs);
 }
 
-/// List the columns' events as counters, and check the limits.
+/// List the columns' events in counters, and check the limits of the programs'
+/// arrays.
 uncore::result<void> attribution::state::prepare()
 {
 	size_t n = 0;
@@ -85,6 +89,8 @@ uncore::result<void> attribution::state::load()
 	programs->rodata->v1_controller =
 		controller_place(find_cgroups().controller);
 	programs->rodata->resolution_ns = options.resolution.count();
+	// Limit the time of a window, between two reads: the sum of time times
+	// weight over all CPUs then is at most ATTR_MAX_RAN.
 	programs->rodata->longest_ns =
 		ATTR_MAX_RAN /
 		(n_cpus * (options.weight ? ATTR_MAX_WEIGHT : 1));
@@ -109,14 +115,17 @@ uncore::result<void> attribution::state::load()
 
 	if (err)
 		return bpf_failure("loading the BPF programs", err);
-	// The program counts each CPU that goes offline from now on, also a
-	// CPU that is soon online again.
+	// on_hotplug counts how often each CPU goes offline.  Attach it before
+	// events are opened: a CPU that goes offline and comes back between two
+	// calls of follow_hotplug() has lost its events.
 	hotplug_link.reset(bpf_program__attach(programs->progs.on_hotplug));
 	if (!hotplug_link)
 		return bpf_failure("attaching to cpuhp_exit", -errno);
 	return {};
 }
 
+/// Run a program once.  @param cpu to run the program on; -1: this CPU.
+/// @return the program's result, or a negative errno.
 int attribution::state::run(bpf_program *program, int cpu, uint64_t argument)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run);
@@ -132,7 +141,8 @@ int attribution::state::run(bpf_program *program, int cpu, uint64_t argument)
 	return err ? err : static_cast<int>(run.retval);
 }
 
-/// Attach the programs.  The first account begins after a poll of all CPUs.
+/// Attach the programs.  The first account begins with the read of a poll of all
+/// CPUs; shares up to this read are dropped.
 uncore::result<void> attribution::state::attach()
 {
 	before.resize(n_packages());
@@ -192,11 +202,13 @@ uncore::result<void> attribution::tend()
 	if (s.stopped)
 		return {};
 	s.follow_hotplug();
+	// The weight event of a CPU is read at context switches and polls only.
 	if (s.options.weight ||
 	    std::chrono::steady_clock::now() - s.last_poll > longest_slice)
 		s.poll_cpus();
 	for (unsigned i = 0; i < s.n_packages(); i++)
 		entries += s.programs->bss->packages[i].entries[s.epoch & 1];
+	// Empty the map of shares when three quarters are full.
 	if (4 * entries < 3 * s.options.max_tasks)
 		return {};
 	return s.drain();

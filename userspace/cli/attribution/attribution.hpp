@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Attribution of traffic to tasks: loads bpf/attribution.bpf.c, gives the
-// programs events to read at each context switch, and keeps their accounts.
-// Prints nothing.
+// Attribution of traffic to tasks.  The counters of boxes count for a whole package.
+// The BPF programs of bpf/attribution.bpf.c read the counters at context switches,
+// at most once in a resolution, and divide the counts between two reads among the
+// tasks that ran on the package's CPUs.  The part of a task is its share.
+// This class loads the programs, opens the events that they read, and collects the
+// shares in accounts.  An account has all counts since the account before.
 //
-// Part of the command, not of libuncore: the programs are GPL-2.0-only.
+// Part of the command, not of libuncore: the programs are GPL-2.0-only, and libuncore
+// is LGPL.
 #pragma once
 
 #include <chrono>
@@ -19,7 +23,8 @@
 
 namespace cli {
 
-/// A count with 64 binary places: shares of a count add up without error.
+/// A number of counts in units of 2^-64.  A task's share of a count is a fraction;
+/// in this form fractions are added without rounding.
 __extension__ typedef unsigned __int128 fixed_count;
 inline constexpr unsigned fixed_bits = 64;
 
@@ -28,8 +33,8 @@ inline double to_double(fixed_count value)
 	return static_cast<double>(value) / 0x1p64;
 }
 
-/// A column: counters of any boxes.  The counts have the same meaning and are
-/// added.
+/// Events whose counts are added to one number, such as the reads of all memory
+/// channels.  A column of uncore top's table.
 struct attribution_column {
 	std::string name;
 	std::vector<uncore::event> events;
@@ -37,48 +42,55 @@ struct attribution_column {
 
 struct attribution_options {
 	std::vector<attribution_column> columns;
-	/// Event whose rate on a CPU is the weight of the CPU's task; nullopt:
-	/// equal weights.
+	/// Event that each CPU counts for itself, such as cache misses.  A task's
+	/// share of the counts is proportional to its run time and to its recent
+	/// rate of this event.  nullopt: to its run time alone.
 	std::optional<uncore::event> weight;
-	/// Number of tasks with a row; further tasks are "other".
+	/// Limit of the tasks in an account.  The counts of further tasks are in
+	/// package_account::other.
 	size_t max_tasks = 8192;
 	/// Shortest average time between two reads of a package's counters; 0:
 	/// a read at each context switch.
 	std::chrono::nanoseconds resolution = std::chrono::microseconds(100);
-	/// A copy of each event for each CPU, also where an event per package
-	/// is enough.
+	/// Open a copy of each event for each CPU, as for kernels before 6.8,
+	/// where a CPU can read only its own events.
 	bool each_cpu = false;
-	/// No use of bpf_loop(), also where the kernel has bpf_loop().
+	/// Do not use bpf_loop(), as for kernels before 5.17.
 	bool bounded_loops = false;
 };
 
-/// A task in one package, and in one cgroup.
+/// The share of a task in one package and one cgroup.  A task that ran in several
+/// packages, or that moved to another cgroup, has several shares.
 struct task_share {
+	/// The start time tells apart tasks that had the same pid.
 	uint64_t start_time = 0, cgroup = 0;
 	uint32_t pid = 0, tgid = 0;
 	unsigned package = 0; ///< index in topology::packages()
-	std::string comm;
-	uint64_t cpu_ns = 0;
+	std::string comm;     ///< last known name of the task
+	uint64_t cpu_ns = 0;  ///< time on CPUs of the package
 	std::vector<fixed_count> counts; ///< by column
 };
 
 /// The account of a package.
 struct package_account {
-	int id = 0;
-	/// Time between two reads of the counters; 0 after the first read, as
-	/// when the CPUs of the package were offline.
+	int id = 0; ///< of the package
+	/// Time from the last read of the account before to the last read of
+	/// this account; 0 if the account has the package's first read.
 	uint64_t ns = 0;
 	std::vector<uint64_t> totals; ///< counts of the counters, by column
 	std::vector<uint64_t> idle;   ///< part of totals while no task ran
-	uint64_t idle_ns = 0;
-	/// Counts of tasks without a row.
+	uint64_t idle_ns = 0;	      ///< time while no task ran
+	/// Counts and CPU time of tasks that are not in account::tasks.
 	std::vector<fixed_count> other;
 	uint64_t other_ns = 0;
-	/// Tasks that were merged into other, least active first; switches of
-	/// tasks for which the programs had no room.
+	/// merged: number of shares that were added to other because the account
+	/// had more than max_tasks; the least active tasks are merged.  dropped:
+	/// number of time slices that were added to other because the programs
+	/// had no room for their tasks.
 	uint64_t merged = 0, dropped = 0;
-	/// Counts that are not divided yet, usually far below 1; the remainder
-	/// of the previous account.
+	/// Counts that the programs have not divided among tasks at the end of
+	/// this account and of the account before, by column.  A division rounds
+	/// down, and leaves usually far less than a count.
 	std::vector<fixed_count> remainder, remainder_before;
 };
 
@@ -86,12 +98,15 @@ struct package_account {
 /// exactly the sum of the tasks' counts, other, idle and remainder, less
 /// remainder_before.
 struct account {
+	/// Sorted by start time, cgroup, pid and package.
 	std::vector<task_share> tasks;
-	std::vector<package_account> packages;
-	/// Switches missed since the start because of a busy lock.
+	std::vector<package_account> packages; ///< as in topology::packages()
+	/// Context switches that the programs skipped since the start, as they
+	/// did not get a lock in 10 ms.  The time until the CPU's next switch
+	/// goes to the task before.
 	uint64_t missed = 0;
-	/// Context switches and polls since the start; number of them that read
-	/// the package's counters.
+	/// Context switches and polls of CPUs since the start; reads of a
+	/// package's counters since the start.
 	uint64_t looks = 0, reads = 0;
 	/// Faults since the last account, one line per fault.
 	std::vector<std::string> warnings;
@@ -109,12 +124,14 @@ public:
 
 	~attribution();
 
-	/// Add CPUs that came online, and empty the map of tasks before the map
-	/// is full.  Call several times a second.
+	/// Open events on CPUs that came online, and empty the programs' map of
+	/// shares before the map is full.  Call several times a second.
 	uncore::result<void> tend();
-	/// Close the account that began at the last account, or at the start.
+	/// Read the counters, and return the account since the last take(), or
+	/// since the start.
 	uncore::result<account> take();
-	/// Detach the programs.  take() has one more account.
+	/// Detach the programs, and read the counters once more.  The next
+	/// take() returns the last account.
 	void stop();
 
 private:

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Takes the accounts out of the programs' maps, and checks the sums.
+// Takes the tasks' shares out of the programs' maps, adds them up to accounts, and
+// checks that the shares add up to the counters' counts.
+//
+// There are two maps of shares.  A flip makes the programs use the other map, so that
+// the map that they used until then can be emptied.
 #include "attribution/attribution_state.hpp"
 
 #include <algorithm>
@@ -11,7 +15,8 @@
 
 namespace cli {
 
-/// Attempts to flip while a lock is busy; the program waits 10 ms in each.
+/// Attempts to flip while a package's lock is busy.  In each attempt the program
+/// waits up to 10 ms for the lock.
 static constexpr int flip_tries = 500;
 
 static fixed_count fixed(uint64_t count)
@@ -27,12 +32,13 @@ static fixed_count fixed(const attr_number &count)
 void attribution::state::poll_cpus()
 {
 	last_poll = std::chrono::steady_clock::now();
-	// A CPU that is offline by now is not polled: no task runs on the CPU.
+	// The run fails on a CPU that is offline by now.  No task runs there.
 	for (auto [cpu, pkg] : cpus)
 		run(programs->progs.look_here, cpu, 0);
 }
 
-/// Let the programs use the other map of shares from now on.
+/// Let the programs use the other map of shares from now on.  The map in use until
+/// now has all counts up to each package's last read.
 uncore::result<void> attribution::state::flip()
 {
 	for (unsigned pkg = 0; pkg < n_packages(); pkg++) {
@@ -54,6 +60,7 @@ static void add(std::vector<fixed_count> &counts, const attr_share &share)
 		counts[i] += fixed(share.count[i]);
 }
 
+/// Add an entry of the programs' map to the account.
 void attribution::state::add_share(const attr_key &key, const attr_share &share)
 {
 	if (key.package >= n_packages() || !share.stretches)
@@ -76,7 +83,8 @@ void attribution::state::add_share(const attr_key &key, const attr_share &share)
 
 uncore::result<void> attribution::state::drain_map(bpf_map *map)
 {
-	// A bucket of the hash map has no more keys than this.
+	// The kernel returns whole buckets of the hash map, and fails for a bucket
+	// with more keys than the batch.  No bucket has so many.
 	uint32_t batch = std::clamp<size_t>(options.max_tasks, 1, 1024);
 	std::vector<attr_key> keys(batch);
 	std::vector<attr_share> shares(batch);
@@ -98,6 +106,8 @@ uncore::result<void> attribution::state::drain_map(bpf_map *map)
 	return {};
 }
 
+/// Add to other the counts of tasks for which the programs had no room.
+/// @param parity 0 for shares_even, 1 for shares_odd.
 void attribution::state::drain_dropped(unsigned parity)
 {
 	for (unsigned pkg = 0; pkg < n_packages(); pkg++) {
@@ -112,6 +122,7 @@ void attribution::state::drain_dropped(unsigned parity)
 	}
 }
 
+/// Flip, and empty the map that was in use.
 uncore::result<void> attribution::state::drain()
 {
 	unsigned parity = epoch & 1;
@@ -123,13 +134,15 @@ uncore::result<void> attribution::state::drain()
 	if (!outcome)
 		return outcome;
 	drain_dropped(parity);
+	// The shares of many drains may be kept until the next account: limit
+	// their number.
 	if (tasks.size() > 4 * options.max_tasks)
 		merge(options.max_tasks);
 	return {};
 }
 
-/// Keep the @p max_rows most active tasks, by the first column; merge the
-/// rest into other.
+/// Keep the @p max_rows shares with the largest counts in the first column, and
+/// with equal counts those with the most CPU time.  Add the rest to other.
 void attribution::state::merge(size_t max_rows)
 {
 	if (tasks.size() <= max_rows)
@@ -166,7 +179,8 @@ void attribution::state::reset_accounts()
 	tasks.clear();
 }
 
-/// Set the packages' counts since the last account.
+/// Set the counts of a package from the programs' state at the end of this account
+/// (@p now) and of the account before (@p then).
 static void fill_package(package_account &p, const attr_state &now,
 			 const attr_state &then,
 			 const std::vector<attribution_counter> &counters, size_t n_columns)
@@ -183,6 +197,7 @@ static void fill_package(package_account &p, const attr_state &now,
 	p.ns = then.at ? now.at - then.at : 0;
 }
 
+/// Return the account of all drains since the last account.
 uncore::result<account> attribution::state::settle()
 {
 	account a;
@@ -211,8 +226,8 @@ uncore::result<account> attribution::state::settle()
 	return a;
 }
 
-/// Check that the shares add up to the counts; on a wrong sum no number is
-/// shown.
+/// Check that the shares add up to the counters' counts.  On a wrong sum take()
+/// fails, so that no wrong number is shown.
 uncore::result<void> attribution::state::check_sums(const account &a) const
 {
 	for (unsigned i = 0; i < a.packages.size(); i++) {

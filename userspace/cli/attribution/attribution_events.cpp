@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Opens the events that the programs read: an event per package and, if the
-// kernel lets a CPU read only events of that CPU, a copy for each CPU.  Tells
-// the programs the count at which each event began.
+// kernel lets a CPU read only events of that CPU, a copy for each CPU.
+//
+// A package's event and its copies follow one counter of the box, but each counts from
+// the moment at which it was opened.  The programs add a base to the count of each
+// event: the counter's count at that moment.  So all CPUs get the same count.
 #include "attribution/attribution_state.hpp"
 
 #include <algorithm>
@@ -12,10 +15,11 @@
 
 namespace cli {
 
-/// The field that makes an event a passive copy of the package's event.
+/// Format field of xeon_uncore's PMUs that makes an event a copy of the package's
+/// event.  A copy takes no counter.
 static constexpr const char *local_field = "local";
 
-/// Attempts to open an event of a CPU that went offline, and the time between
+/// Attempts to open an event of a CPU that comes back online, and the time between
 /// two attempts.
 static constexpr unsigned max_tries = 20;
 static constexpr std::chrono::milliseconds retry_delay{5};
@@ -51,8 +55,8 @@ int cpu_for(const uncore::pmu_info &pmu, const std::map<int, unsigned> &cpus,
 	return -1;
 }
 
-/// Get the attributes of a pinned event: counts of a multiplexed event cannot
-/// be divided.
+/// Get the attributes of a pinned event, which perf does not multiplex: the counts
+/// of a part of the time cannot be divided among the tasks of the whole time.
 static perf_event_attr pinned(const uncore::event &event)
 {
 	perf_event_attr attributes = uncore::attributes_of(event);
@@ -68,8 +72,8 @@ static uncore::error no_counter(const uncore::event &event)
 			": all counters of its box that can count it are taken, or its filter is set for another event"};
 }
 
-/// Try to read a package's event on another CPU of the package: kernels from
-/// 6.8 on allow the read.
+/// Set shared: try to read a package's event on another CPU of the package.  Kernels
+/// from 6.8 on allow the read.  One event of one package decides for all.
 uncore::result<void> attribution::state::probe_sharing()
 {
 	if (options.each_cpu)
@@ -102,14 +106,15 @@ uncore::result<void> attribution::state::probe_sharing()
 	return {};
 }
 
-/// Does each CPU have a copy of the counter's event?  The driver has no copies
-/// when it replaces the in-tree driver.
+/// Does each CPU have a copy of the counter's event?  xeon_uncore has no copies when
+/// it replaces the in-tree driver (pmu_prefix=uncore).
 bool attribution::state::has_copies(const attribution_counter &c) const
 {
 	return !shared && c.event.pmu->field(local_field);
 }
 
-/// Read the count of an event's counter at which the event began.
+/// Read the base of an event: the count that the event's counter had when the event
+/// began.
 uncore::result<uint64_t> attribution::state::read_base(int fd)
 {
 	int err = run(programs->progs.event_base, -1, fd);
@@ -131,8 +136,9 @@ uncore::result<void> attribution::state::set_base(size_t index, int cpu,
 	return {};
 }
 
-/// Begin a package's account at @p count, the count of the counter.  A counter
-/// that was closed continues from its last count.
+/// Tell the programs the counter's count, @p count.  Before the programs are
+/// attached, the package's first account begins at this count.  Later, the event was
+/// opened again: set shift, so that the programs continue at their last count.
 uncore::result<void> attribution::state::begin(attribution_counter &c,
 					       size_t index, unsigned pkg,
 					       uint64_t count)
@@ -146,7 +152,7 @@ uncore::result<void> attribution::state::begin(attribution_counter &c,
 	return {};
 }
 
-/// Open the event that has the counter, once per package.
+/// Open a package's event, which gets a counter of the box.
 uncore::result<void> attribution::state::open_counter(attribution_counter &c,
 						      size_t index,
 						      unsigned pkg)
@@ -158,12 +164,14 @@ uncore::result<void> attribution::state::open_counter(attribution_counter &c,
 		return opened.error();
 	auto now = opened->read();
 
+	// A pinned event without a counter opens, but cannot be read.
 	if (!now)
 		return now.error().code == uncore::errc::not_found
 			       ? no_counter(c.event)
 			       : now.error();
 	uint64_t base = 0;
 
+	// Without copies all CPUs read this event, and need no base.
 	if (has_copies(c)) {
 		auto base_count = read_base(opened->fd());
 
@@ -189,7 +197,7 @@ uncore::result<void> attribution::state::open_copy(attribution_counter &c,
 
 	if (!opened)
 		return opened.error();
-	// The read updates the event's count, on which read_base() relies.
+	// read_base() needs the fields that the driver updates at a read.
 	auto now = opened->read();
 
 	if (!now)
@@ -245,9 +253,10 @@ uncore::result<void> attribution::state::open_weight(int cpu)
 	return outcome;
 }
 
-/// Tell the programs the package of @p cpu, and let the CPU read as many
-/// counters as possible.  Other CPUs of the package can read the other
-/// counters.
+/// Tell the programs the package of @p cpu, and open the events that the CPU reads.
+/// After an error continue with the other events: counters that this CPU cannot read
+/// are read by other CPUs of the package.
+/// @return the first error.
 uncore::result<void> attribution::state::open_cpu(int cpu)
 {
 	uncore::result<void> outcome;
@@ -270,8 +279,8 @@ uncore::result<void> attribution::state::open_cpu(int cpu)
 	return outcome;
 }
 
-/// Wait before another attempt: a CPU is online before the driver has the PMUs
-/// of the CPU's package again.
+/// Wait before another attempt to open events of a CPU that came online: the driver
+/// registers the PMUs of the CPU's package only after the CPU is online.
 /// @return false after the last attempt.
 bool attribution::state::wait_to_retry(unsigned &tries)
 {
@@ -286,7 +295,8 @@ bool box_answers(const uncore::event &event, int cpu)
 	perf_event_attr attributes = uncore::attributes_of(event);
 
 	attributes.disabled = 1;
-	// The CPU may be online again after the first attempt.
+	// A CPU that is offline gives the same error as a dead box.  If the CPU
+	// came back between the attempt and the check, try once more.
 	for (int tries = 0; tries < 2; tries++) {
 		auto opened =
 			uncore::perf_events::open_on(event, attributes, cpu);
@@ -298,9 +308,9 @@ bool box_answers(const uncore::event &event, int cpu)
 	return false;
 }
 
-/// Drop CPUs that went offline while their events were opened, or exclude dead
-/// boxes.
-/// @return whether to try again; false for any other error.
+/// Handle errc::gone of an event, which has two causes.  If CPUs went offline, drop
+/// them.  If attempts fail for max_tries with no CPU offline, exclude dead boxes.
+/// @return whether to open the event again; false also for any other error.
 bool attribution::state::drop_offline(const uncore::error &error,
 				      unsigned &tries)
 {
@@ -314,15 +324,16 @@ bool attribution::state::drop_offline(const uncore::error &error,
 			offline.push_back(cpu);
 	for (int cpu : offline)
 		cpu_offline(cpu);
-	// A CPU that was offline may be online again by now; a dead box stays
-	// dead.
+	// A CPU that was offline at the attempt may be online again by now, and
+	// the next attempt succeeds.  A dead box stays dead.
 	if (!offline.empty() || wait_to_retry(tries))
 		return true;
 	tries = 0;
 	return exclude_dead_boxes();
 }
 
-/// Mark dead boxes; the other boxes are counted.
+/// Mark dead boxes, so that the other boxes are counted without them.
+/// @return whether a dead box was found.
 bool attribution::state::exclude_dead_boxes()
 {
 	bool excluded = false;
@@ -346,8 +357,9 @@ bool attribution::state::exclude_dead_boxes()
 	return excluded;
 }
 
-/// Warn when only one CPU per package reads an event: tasks of other CPUs get a
-/// part of counts that the CPU reads later.
+/// Warn if only one CPU per package can read an event, as there are neither shared
+/// events nor copies.  Switches on the other CPUs then cannot read the counters, and
+/// their tasks get parts of the counts of a longer time.
 void attribution::state::warn_single_reader()
 {
 	for (const attribution_counter &c : counters) {
@@ -375,10 +387,12 @@ uncore::result<void> attribution::state::open_everywhere()
 		int cpu = entry->first;
 
 		outcome = open_cpu(cpu);
+		// Try this CPU again, if it is still in cpus.
 		if (!outcome && drop_offline(outcome.error(), tries))
 			outcome = {};
 		else
 			++cpu;
+		// drop_offline() may have removed the entry.
 		entry = cpus.lower_bound(cpu);
 	}
 	if (outcome)

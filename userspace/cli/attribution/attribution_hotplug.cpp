@@ -12,7 +12,8 @@ void attribution::state::cpu_online(int cpu, uint64_t departures_seen)
 {
 	int id = machine->package_of(cpu);
 
-	// A read of all of sysfs is slow; most CPUs were online before.
+	// The topology from the start has no package for a CPU that was offline
+	// then.  Only then read sysfs again, which is slow.
 	if (id < 0) {
 		auto topology = uncore::topology::read();
 
@@ -35,11 +36,11 @@ void attribution::state::cpu_online(int cpu, uint64_t departures_seen)
 	       uncore::counts_events(cpu) && wait_to_retry(tries))
 		outcome = open_cpu(cpu);
 
-	// follow_hotplug() handles a CPU that went offline since, even if the
-	// CPU is online again by now.
+	// If the CPU went offline after @departures_seen was read, its events may
+	// be lost.  The next follow_hotplug() sees a larger number of departures.
 	departures[cpu] = departures_seen;
-	// The CPU went offline, or the CPU that has the package's events did.
-	// The next follow_hotplug() tries again.
+	// This CPU, or the CPU on which the package's events are open, went
+	// offline.  Drop this CPU: the next follow_hotplug() opens it again.
 	if (!outcome && outcome.error().code == uncore::errc::gone &&
 	    any_went_offline(cpus.at(cpu))) {
 		cpu_offline(cpu);
@@ -51,9 +52,10 @@ void attribution::state::cpu_online(int cpu, uint64_t departures_seen)
 	run(programs->progs.look_here, cpu, 0);
 }
 
-/// Close the copies of a CPU: they stop counting, also when the CPU is online
-/// again.  Their entries in the maps must not be read with the bases of later
-/// copies.  The package's event continues on another online CPU.
+/// Close the copies of a CPU, as they do not count again when the CPU is back online.
+/// Delete their entries in the map of events first: the bases of later copies do not
+/// fit them.  The package's event continues on another online CPU; without one, it is
+/// closed as well.
 void attribution::state::cpu_offline(int cpu)
 {
 	unsigned pkg = cpus.at(cpu);
@@ -76,7 +78,7 @@ void attribution::state::cpu_offline(int cpu)
 	}
 }
 
-/// Has the CPU gone offline, also when the CPU is online again?
+/// Has the CPU gone offline since its events were opened?  It may be online again.
 bool attribution::state::went_offline(int cpu) const
 {
 	return programs->bss->cpus[cpu].departures != departures[cpu];
@@ -89,6 +91,8 @@ bool attribution::state::any_went_offline(unsigned package) const
 	});
 }
 
+/// Close the events of CPUs that went offline, and open events on CPUs that came
+/// online.
 void attribution::state::follow_hotplug()
 {
 	std::vector<uint64_t> departures_seen(n_cpus);
@@ -112,6 +116,8 @@ void attribution::state::follow_hotplug()
 			cpu_online(cpu, departures_seen[cpu]);
 }
 
+/// Warn of boxes that died.  The count of a dead box does not change, so only boxes
+/// whose count is the same as at the last account are checked.
 void attribution::state::find_dead_boxes()
 {
 	for (size_t i = 0; i < counters.size(); i++) {

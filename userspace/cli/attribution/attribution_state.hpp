@@ -24,25 +24,30 @@
 
 namespace cli {
 
-/// An event, and the packages and CPUs on which the event is open.
+/// An event, and the packages and CPUs on which the event is open.  The package's
+/// event has the counter of the box.  Kernels before 6.8 let a CPU read only its own
+/// events; there each CPU has a copy, a passive event that follows the counter.
 struct attribution_counter {
 	uncore::event event;
-	unsigned column = 0;
+	unsigned column = 0; ///< index in attribution_options::columns
 	std::map<unsigned, uncore::perf_events>
-		open; ///< by index of the package
-	/// By CPU: copies, if a CPU cannot read the event of its package.
-	std::map<int, uncore::perf_events> copies;
-	/// By index of the package: difference to the driver's count, after
-	/// all CPUs of the package were offline.
+		open; ///< package's events, by index of the package
+	std::map<int, uncore::perf_events> copies; ///< by CPU
+	/// By index of the package: number that is added to the event's count.
+	/// An event that is opened again, after all CPUs of the package were
+	/// offline, begins at another count; with this number the programs
+	/// see no jump.
 	std::map<unsigned, uint64_t> shift;
 	std::set<unsigned> dead; ///< packages whose box is dead
 };
 
-/// Check that a box is not dead, by opening an event: open events of a dead box
-/// keep their last count.
+/// Check that a box is not dead: its hardware answers register accesses.  Open an
+/// event to check, as the events of a dead box that are open keep their last count
+/// and report no error.
 /// @return false when the event's box is dead for certain.
 bool box_answers(const uncore::event &event, int cpu);
 
+/// Start time, cgroup, pid and package of a share.
 using share_key = std::tuple<uint64_t, uint64_t, uint32_t, unsigned>;
 
 /// A struct, not a type with a function as its argument: the functions of the
@@ -58,16 +63,20 @@ struct attribution::state {
 	std::unique_ptr<bpf_link, bpf_deleter<bpf_link__destroy>> link,
 		hotplug_link;
 	std::vector<attribution_counter> counters;
-	std::map<int, uncore::perf_events> weights; ///< by CPU
-	unsigned n_cpus = 0;
-	bool shared = false; ///< all CPUs of a package read one event
+	std::map<int, uncore::perf_events> weights; ///< weight events, by CPU
+	unsigned n_cpus = 0; ///< CPUs that may ever be online
+	bool shared = false; ///< all CPUs of a package can read its event
 	bool stopped = false;
-	uint32_t epoch = 0;
+	uint32_t epoch = 0; ///< number of flips; even: shares_even is in use
 	std::map<int, unsigned> cpus; ///< online CPUs: index of the package
-	/// By CPU: departures when the events of the CPU were opened.
+	/// By CPU: how often the CPU had gone offline when its events were
+	/// opened.  The programs count this as well: if their number is larger,
+	/// the events are lost.
 	std::vector<uint64_t> departures;
+	/// By package: the programs' state at the end of the last account.
 	std::vector<attr_state> before;
 	std::chrono::steady_clock::time_point last_poll;
+	// The open account.
 	std::map<share_key, task_share> tasks;
 	std::vector<package_account> packages;
 	std::vector<std::string> warnings;
@@ -110,7 +119,8 @@ struct attribution::state {
 	void drain_dropped(unsigned parity);
 	void merge(size_t max_rows);
 	void follow_hotplug();
-	/// @p departures_seen: departures, read before the CPU was seen online
+	/// @p departures_seen: the programs' number, read before the CPU was
+	/// seen online
 	void cpu_online(int cpu, uint64_t departures_seen);
 	void cpu_offline(int cpu);
 	void find_dead_boxes();
@@ -119,7 +129,8 @@ struct attribution::state {
 	uncore::result<void> check_sums(const account &a) const;
 };
 
-/// Get the CPU of a package on which tools open a PMU's events, or -1.
+/// Get the CPU of a package on which to open a PMU's events: from the PMU's cpumask,
+/// or another online CPU of the package; -1 without an online CPU.
 int cpu_for(const uncore::pmu_info &pmu, const std::map<int, unsigned> &cpus,
 	    unsigned package);
 

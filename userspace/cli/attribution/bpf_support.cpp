@@ -24,7 +24,8 @@ static constexpr const char *type_information = "/sys/kernel/btf/vmlinux";
 
 uncore::result<void> check_bpf(std::span<const bpf_need> needs)
 {
-	// Distributions backport helpers, so the kernel version says little.
+	// Probe each helper instead of comparing the kernel's version:
+	// distributions backport helpers to older versions.
 	for (const bpf_need &need : needs)
 		if (!libbpf_probe_bpf_helper(need.program, need.helper,
 					     nullptr))
@@ -45,6 +46,7 @@ uncore::result<void> check_bpf(std::span<const bpf_need> needs)
 /// The last warning of libbpf.
 static std::string messages;
 
+/// Callback of libbpf for its messages.
 static int keep_message(enum libbpf_print_level level, const char *format,
 			va_list arguments)
 {

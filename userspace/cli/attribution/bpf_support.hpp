@@ -40,8 +40,9 @@ uncore::error bpf_failure(std::string_view action, int error);
 /// UNCORE_DEBUG in the environment, print the messages as well.
 void capture_bpf_messages();
 
-/// Look up a cgroup controller's place in the kernel's lists, from 1 on; 0 for
-/// no controller or an unknown place.
+/// Look up the place of a cgroup controller such as "memory" in the kernel's arrays
+/// of controllers, which depends on the kernel's configuration.
+/// @return 1 + the place; 0 for no controller or an unknown place.
 uint32_t controller_place(const std::string &name);
 
 /// Read the online CPUs from sysfs, in ascending order.

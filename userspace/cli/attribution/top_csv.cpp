@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore top's table as comma-separated values: a line for each number, in each
-// socket.
+// uncore top's table as comma-separated values: a line for each value of a column
+// or metric, of each row and each socket.
 #include "attribution/top_table.hpp"
 
 #include <fmt/format.h>
@@ -26,8 +26,8 @@ public:
 	{
 	}
 
-	/// Add the lines of a row; @p task is the pid, tgid, command and
-	/// cgroup.
+	/// Add the lines of a row.  @p task: pid, tgid, command and cgroup, as in
+	/// csv_titles().
 	void add(const std::string &row_type,
 		 const std::vector<std::string> &task, const top_row &row)
 	{

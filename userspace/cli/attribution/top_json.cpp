@@ -8,7 +8,7 @@ namespace cli {
 
 using json = nlohmann::ordered_json;
 
-/// Get the metrics' values of all packages, and of each package.
+/// Get the value of each metric for all packages together and for each package.
 static json metrics_json(const std::vector<std::vector<uint64_t>> &counts,
 			 const top_table &t, const top_settings &settings)
 {

@@ -41,8 +41,8 @@ bool is_sort_key(std::string_view key, const top_settings &settings)
 	       is_shown(settings, key);
 }
 
-/// Get the number by which a row is sorted, a count or a metric.  Rows without
-/// a value come last.
+/// Get a row's value of the column or metric by which the table is sorted.  Rows
+/// for which the metric has no value (division by 0) come last.
 static double activity(const top_row &row, const top_settings &settings,
 		       const std::vector<double> &seconds)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore top's numbers: the shares of an account, summed by task, process or
-// cgroup, and rounded so that they add up.
+// The numbers of uncore top's table, from an account: the counts of each package
+// since the last account, and the tasks' shares of these counts.  Shares are
+// fractions of counts.  They are rounded to whole counts, and summed by task,
+// process or cgroup.
 #include "attribution/top_table.hpp"
 
 #include <algorithm>
@@ -19,9 +21,14 @@ uint64_t sum_of(const std::vector<uint64_t> &counts)
 
 // --- rounding
 
-/// Rounds the shares of a package's counts in a column to whole counts that add
-/// up: each share gets the growth of the rounded running sum.  Counts that are
-/// not divided yet go with the first share.
+/// Rounds the shares of one column in one package.  The rounded shares add up to
+/// the counters' counts exactly: next() adds a share to a running sum, and returns
+/// by how much the rounded sum has grown.
+///
+/// A remainder is the part of the counts that the BPF programs have not divided
+/// among tasks at the end of an account; the next account divides it.  The running
+/// sum starts with the difference of the account's two remainders, as only with
+/// this difference do all shares add up to a whole number.
 class rounding {
 public:
 	rounding(fixed_count remainder, fixed_count remainder_before)
@@ -35,6 +42,7 @@ public:
 		uint64_t before = whole_;
 
 		sum_ += static_cast<wide>(share);
+		// The difference of the remainders may be negative.
 		if (sum_ > 0)
 			whole_ = std::max(whole_,
 					  static_cast<uint64_t>((sum_ + half) >>
@@ -46,16 +54,18 @@ private:
 	__extension__ typedef __int128 wide;
 	static constexpr wide half = static_cast<wide>(1) << (fixed_bits - 1);
 	wide sum_;
-	uint64_t whole_ = 0;
+	uint64_t whole_ = 0; ///< sum_, rounded
 };
 
-// --- summing
+// --- rows of the table
 
 static void widen(top_row &row, size_t columns, size_t packages)
 {
 	row.counts.assign(columns, std::vector<uint64_t>(packages));
 }
 
+/// Identity of a row: start time of the task, cgroup, and pid of the task or
+/// process; 0 for a part that does not tell rows apart.
 using row_key = std::tuple<uint64_t, uint64_t, uint32_t>;
 
 static row_key key_of(const task_share &task, top_by by)
@@ -70,20 +80,22 @@ static row_key key_of(const task_share &task, top_by by)
 	}
 }
 
-/// Add a task to a row.  @p counts: whole counts of the task, by column.
+/// Add the share of a task in one package to a row.  @p counts: the rounded share,
+/// by column.
 static void add_task(top_row &row, const task_share &task,
 		     const std::vector<uint64_t> &counts, top_by by)
 {
 	bool leader = task.pid == task.tgid;
 
-	// Shares come sorted: the shares of a task in several packages are
-	// neighbours.
+	// Count a task with shares in several packages once: account::tasks has
+	// these shares one after the other.
 	if (row.pid != task.pid || row.start_time != task.start_time)
 		row.tasks++;
 	row.pid = task.pid;
 	row.start_time = task.start_time;
 	row.cgroup = task.cgroup;
 	row.tgid = task.tgid;
+	// Name a process after its main thread.
 	if (row.comm.empty() || leader || by == top_by::task)
 		row.comm = task.comm;
 	row.cpu_ns += task.cpu_ns;
@@ -93,6 +105,7 @@ static void add_task(top_row &row, const task_share &task,
 
 using roundings = std::vector<std::vector<rounding>>; // [column][package]
 
+/// Fill the table's rows.  Tasks that the user did not choose go to "other".
 static void sum_rows(top_table &table, const account &a,
 		     const top_settings &settings, roundings &rounders)
 {
@@ -126,6 +139,8 @@ static void sum_rows(top_table &table, const account &a,
 	}
 }
 
+/// Fill the totals, "idle", and the rest of "other".  Call after sum_rows(): the
+/// rounding needs all shares of a package, those of tasks first.
 static void sum_rest(top_table &table, const account &a, roundings &rounders)
 {
 	size_t packages = a.packages.size(), columns = rounders.size();
@@ -151,7 +166,7 @@ static void sum_rest(top_table &table, const account &a, roundings &rounders)
 	}
 }
 
-// --- rounding and summing
+// --- metrics of a row
 
 double top_metric::value(const std::vector<std::vector<uint64_t>> &counts,
 			 const std::vector<double> &seconds, int package) const
@@ -159,6 +174,8 @@ double top_metric::value(const std::vector<std::vector<uint64_t>> &counts,
 	std::vector<double> values, sources;
 	double time = 0;
 
+	// Each package has its own time, as the packages' counters are not read
+	// at the same moment.  For all packages, duration_time is the mean.
 	for (size_t p = 0; p < seconds.size(); p++)
 		if (package < 0)
 			time += seconds[p] / seconds.size();
@@ -183,6 +200,8 @@ double top_metric::value(const std::vector<std::vector<uint64_t>> &counts,
 	}
 	return expression.evaluate(values, sources) * scale;
 }
+
+// --- the whole table
 
 top_table make_table(const account &a, const top_settings &settings)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore top's table: the shares of an account, summed by task, process or
-// cgroup, rounded so that they add up, sorted; and as text and JSON.
+// uncore top's table, and the table as text, CSV and JSON.  The table has a row for
+// each task, process or cgroup that ran since the last account, with its shares of
+// the packages' counts.  attribution.hpp explains accounts and shares.
 #pragma once
 
 #include <cstdint>
@@ -18,34 +19,37 @@
 
 namespace cli {
 
+/// The tasks that a row of the table adds up.
 enum class top_by { task, process, cgroup };
 
 /// The form in which a column's counts are shown.
 struct top_column {
 	std::string name;
-	double scale = 1;    ///< of a count
-	std::string unit;    ///< of a scaled count; empty: plain counts
-	bool hidden = false; ///< counted for metrics alone
+	double scale = 1;    ///< factor from a count to a number of units
+	std::string unit;    ///< such as "MiB"; empty: plain counts
+	bool hidden = false; ///< not shown: only metrics need the counts
 };
 
-/// A metric of the columns' counts.
+/// A metric: an expression, evaluated with the columns' counts of a row.
 struct top_metric {
-	/// A name of the expression.
+	/// An event or duration_time in the expression.
 	struct operand {
-		/// Index of the column; nullopt: duration_time.
+		/// Index of the event's column; nullopt: duration_time.
 		std::optional<size_t> column;
-		/// Number of the column's counters in each package.
+		/// Number of counters that the column adds up in each package,
+		/// for source_count() in the expression.
 		std::vector<double> sources;
 	};
 
 	std::string name;
 	uncore::expression expression;
 	std::vector<operand> operands; ///< by term of the expression
-	double scale = 1;
+	double scale = 1; ///< factor from the expression's value to units
 	std::string unit;
 
-	/// Evaluate the metric for counts [column][package] in @p seconds
-	/// [package], of one package or of all packages (-1).
+	/// Evaluate the metric for one package or for all packages (-1).
+	/// @param counts [column][package], of a row.
+	/// @param seconds time in which the counts were counted, by package.
 	/// @return not a number after a division by 0.
 	double value(const std::vector<std::vector<uint64_t>> &counts,
 		     const std::vector<double> &seconds,
@@ -61,23 +65,25 @@ struct top_settings {
 	std::string sort;
 	bool reverse = false;
 	bool per_socket = false;
-	size_t rows = 0; ///< 0: all
+	size_t rows = 0; ///< limit of the rows that are shown, 0: none
 	/// Does a task have a row?  The other tasks are "other".  Empty: all
 	/// tasks have a row.
 	std::function<bool(const task_share &)> wanted;
 };
 
-/// A line of the table.
+/// A line of the table: a task, or the sum of the tasks of a process or cgroup.
 struct top_row {
+	/// Identity of the task; of several tasks, the last task that was added.
 	uint32_t pid = 0, tgid = 0;
 	uint64_t start_time = 0, cgroup = 0;
-	std::string comm;
-	uint64_t cpu_ns = 0;
-	uint64_t tasks = 0;
+	std::string comm;    ///< name of the task or process
+	uint64_t cpu_ns = 0; ///< time on CPUs
+	uint64_t tasks = 0;  ///< number of tasks in the row
 	std::vector<std::vector<uint64_t>> counts; ///< [column][package]
 };
 
-/// In each column and package total is the sum of the rows, other and idle.
+/// In each column and package, totals is the sum of the rows, other and idle.
+/// merged, dropped, missed, looks and reads are as in struct account.
 struct top_table {
 	double seconds = 0;	   ///< the longest of package_seconds
 	std::vector<int> packages; ///< ids
@@ -92,7 +98,9 @@ struct top_table {
 
 top_table make_table(const account &a, const top_settings &settings);
 
-/// Sort rows, the most active first; names and pids ascend.
+/// Sort rows by settings.sort: counts, metrics and CPU time from the largest,
+/// names and pids from the smallest.  settings.reverse reverses the order.
+/// @param seconds time of the counts, by package.
 void sort_rows(std::vector<top_row> &rows, const top_settings &settings,
 	       const std::vector<double> &seconds);
 

@@ -16,12 +16,13 @@ namespace cli {
 
 namespace {
 
-/// A unit of the table.  Units of bytes, such as MiB, are shown as bytes with
-/// binary prefixes.
+/// The unit in which a column's or metric's values are shown.  Values in MiB or
+/// other multiples of bytes are converted to bytes, and each number then gets the
+/// prefix that fits its size.
 struct shown_unit {
 	std::string name;
-	double size = 1; ///< of the column's unit, in shown units
-	bool bytes = false;
+	double size = 1;    ///< of a column's or metric's unit, in shown units
+	bool bytes = false; ///< numbers get binary prefixes
 };
 
 } // namespace
@@ -156,6 +157,8 @@ std::vector<std::string> show_table(const top_table &t,
 				    const top_settings &settings,
 				    cgroup_names &cgroups, size_t width)
 {
+	/// Columns of the terminal below which a name is not shortened, but
+	/// the line is cut.
 	constexpr size_t least_name = 12;
 	std::vector<std::string> lines, names;
 	table text(titles(t, settings));
@@ -186,7 +189,8 @@ std::vector<std::string> show_table(const top_table &t,
 		const size_t first = lines.size() - names.size();
 		const size_t line_width = cli::width(lines[i]);
 
-		// The name at the end of the line is cut in the middle.
+		// The names of rows are the last cells.  Cut a long name in the
+		// middle, so that its end stays visible.
 		if (width && line_width > width && i >= first) {
 			const std::string &name = names[i - first];
 			const size_t room =
