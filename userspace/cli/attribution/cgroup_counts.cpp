@@ -12,8 +12,8 @@ namespace cli {
 
 using uncore::period;
 
-/// A cgroup without a path after this time was removed: names_ finds paths of
-/// new cgroups within a second.
+/// Time after which a cgroup whose path is still unknown is taken for removed.
+/// cgroup_names finds the path of an existing cgroup within a second.
 static constexpr std::chrono::seconds longest_wait{3};
 
 static uint64_t to_whole(fixed_count count)
@@ -61,7 +61,8 @@ cgroup_counts::cgroup_counts(const cgroup_plan &plan,
 						});
 				}));
 	}
-	// After its removal a cgroup has no path in the next account.
+	// A cgroup that is removed during an account has counts in the account,
+	// but its path can then no longer be found.  Record the paths now.
 	for (const counted_cgroup &cgroup : plan.cgroups)
 		if (!cgroup.has_all())
 			names.remember(cgroup.path);
@@ -96,7 +97,8 @@ void cgroup_counts::begin_interval()
 	interval_ = empty_sums();
 }
 
-/// Add the packages' counts and time, and the counts of tasks without a row.
+/// Add the counts and times of whole packages (root), and the counts of tasks for
+/// which attribution had no room (other_).
 void cgroup_counts::add_packages(const account &account)
 {
 	share root = empty_share(), other = empty_share();
@@ -121,7 +123,8 @@ void cgroup_counts::add_packages(const account &account)
 	add(other_, other);
 }
 
-/// Add a cgroup's counts to the cgroup and the cgroup's ancestors in the plan.
+/// Add the counts of a cgroup to each cgroup of the plan that is the cgroup or its
+/// ancestor.
 void cgroup_counts::charge(uint64_t cgroup, const share &part)
 {
 	const std::string &path = names_.path(cgroup);
@@ -135,6 +138,8 @@ void cgroup_counts::charge(uint64_t cgroup, const share &part)
 	}
 }
 
+/// Add the counts in waiting_ whose cgroup has a path by now to the plan's cgroups,
+/// and counts of removed cgroups to removed_.  @param last: no path comes any more.
 void cgroup_counts::charge_waiting(bool last)
 {
 	const clock::time_point now = clock::now();
@@ -205,6 +210,7 @@ cgroup_counts::number cgroup_counts::count(const cgroup_event &event,
 		if (!chosen_[p] || (package && p != *package))
 			continue;
 		count += part.counts[event.column][p];
+		// Each counter counted all the time.
 		result.ns +=
 			part.ns[p] * (has_all ? counters_[event.column][p] : 1);
 	}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts of cgroups and their descendants, from the shares of accounts.
+// Counts of cgroups for uncore stat.  Attribution gives accounts: the shares of tasks
+// in the boxes' counts, with the id of each task's cgroup.  Here they are added up for
+// the cgroups of the command line (the plan), which include their descendants.
 #pragma once
 
 #include <chrono>
@@ -22,9 +24,10 @@ class cgroup_counts {
 public:
 	/// An event's count in a cgroup.
 	struct number {
-		uint64_t raw = 0;
-		/// CPU time of the cgroup; without a cgroup: sum of the times
-		/// for which the event's counters counted.
+		uint64_t raw = 0; ///< without the event's scale
+		/// CPU time of the cgroup's tasks.  Without a cgroup, and for the
+		/// root cgroup: sum of the times for which the event's counters
+		/// counted.
 		uint64_t ns = 0;
 	};
 
@@ -34,21 +37,22 @@ public:
 		      const std::vector<int> &sockets, cgroup_names &names);
 
 	void add(const account &account);
-	/// No account follows: divide the counts of cgroups without a path.
+	/// Call after the last account: cgroups whose path is not known until now
+	/// were removed.
 	void end();
-	/// The next account begins an interval.
+	/// Begin an interval of the output with the next account.
 	void begin_interval();
 
 	/// @param package index in topology::packages(); nullopt: all.
 	number count(const cgroup_event &event, std::optional<size_t> package,
 		     uncore::period when) const;
 	double seconds(uncore::period when) const;
-	/// Has a package counters of the event, and does -C choose the package?
+	/// Has a package counters of the event, and is it one of the sockets to
+	/// count on?
 	bool has_counters(const cgroup_event &event, size_t package) const;
-	/// Describe counts that are missing in all cgroups, one line per
-	/// reason.
+	/// Describe counts that could be added to no cgroup, one line per reason.
 	std::vector<std::string> losses() const;
-	/// Number of missed context switches.
+	/// Number of missed context switches, as in struct account.
 	uint64_t missed() const { return missed_; }
 	/// Report missed switches in a line; empty without missed switches.
 	std::string missed_line() const;
@@ -61,14 +65,15 @@ private:
 		std::vector<std::vector<fixed_count>> counts;
 		std::vector<uint64_t> ns;
 	};
-	/// Shares of a cgroup whose path is not known yet.
+	/// Counts of a cgroup whose path is not known yet.
 	struct waiting {
 		share sum;
-		clock::time_point since;
+		clock::time_point since; ///< of the first count
 	};
-	/// By cgroup of the plan. A cgroup that has all counts uses `root`.
+	/// Counts of an interval or of the whole run.
 	struct sums {
-		std::vector<share> cgroups;
+		std::vector<share> cgroups; ///< by cgroup of the plan
+		/// All counts of the packages: of no cgroup, and of the root.
 		share root;
 		double seconds = 0;
 	};
@@ -87,8 +92,10 @@ private:
 	std::vector<std::vector<unsigned>> counters_;
 	std::map<uint64_t, waiting> waiting_; ///< by id of the cgroup
 	sums interval_, total_;
+	/// Counts that could be added to no cgroup: of removed cgroups, and of
+	/// tasks for which attribution had no room.
 	share removed_, other_;
-	uint64_t missed_ = 0, looks_ = 0;
+	uint64_t missed_ = 0, looks_ = 0; ///< as in struct account
 };
 
 } // namespace cli

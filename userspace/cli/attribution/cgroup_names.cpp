@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Paths of cgroups by their ids.
+// Paths of cgroups by their ids.  The id of a cgroup is the inode number of its folder,
+// and also the file handle of the folder.
 #include "attribution/cgroup_names.hpp"
 
 #include <algorithm>
@@ -22,18 +23,22 @@ namespace cli {
 
 namespace {
 
-/// Controllers with which runtimes limit containers, the most likely first.
+/// Controllers with which container runtimes limit containers, the most likely first.
+/// In version 1 each controller may have its own hierarchy, a tree of cgroups.
 constexpr std::array<std::string_view, 3> controllers = {"memory", "cpu",
 							 "pids"};
 
-/// Shortest time between two reads of the tree for new ids.
+/// Shortest time between two reads of the whole tree of cgroups.
 constexpr std::chrono::seconds tree_time{1};
-/// Limit of recorded names, and the time for which a used name is kept.
+/// Limit of recorded names.  When the limit is reached, names that were not used for
+/// keep_time are dropped.
 constexpr size_t max_records = 8192;
 constexpr std::chrono::seconds keep_time{60};
 
-/// Rank a mount by its part of the host's tree.  In a container with a cgroup
-/// namespace, prefer the mount with the highest root; elsewhere, prefer "/".
+/// Rank a mount by its part of the host's tree; a larger number is a larger part.
+/// @p root is the mount's root in mountinfo.  In a container with a cgroup namespace
+/// the host's mount has a root such as "/../..": the namespace's root is two levels
+/// below.  Elsewhere the root of a mount of the whole tree is "/".
 size_t reach(const std::string &root)
 {
 	size_t levels = 0;
@@ -108,8 +113,7 @@ bool is_within(std::string_view path, std::string_view ancestor)
 	       (path.starts_with(ancestor) && path[ancestor.size()] == '/');
 }
 
-/// Read the paths of a cgroup and its descendants, by id: the inode number of
-/// the folder.
+/// Read the paths of a cgroup and its descendants from the file system, by id.
 static std::map<uint64_t, std::string> read_tree(const std::string &mount,
 						 const std::string &top = "/")
 {
@@ -136,8 +140,10 @@ static std::map<uint64_t, std::string> read_tree(const std::string &mount,
 	return paths;
 }
 
-/// Get the path of a cgroup by its id, which is its file handle: no search
+/// Get the path of a cgroup by opening its id as a file handle, without a search
 /// through the tree.
+/// @param refused whether the capability CAP_DAC_READ_SEARCH is missing.
+/// @return an empty path if the cgroup was removed or the open was refused.
 static std::string path_of_cgroup(const std::string &mount, uint64_t id,
 				  bool &refused)
 {
@@ -145,7 +151,7 @@ static std::string path_of_cgroup(const std::string &mount, uint64_t id,
 		file_handle handle;
 		char bytes[sizeof(id)];
 	} file{};
-	constexpr int kernfs_handle = 0xfe;
+	constexpr int kernfs_handle = 0xfe; // the kernel's FILEID_KERNFS
 	std::array<char, 4096> path;
 
 	unique_fd root(open(mount.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -188,8 +194,9 @@ bool cgroup_names::exists(const std::string &path) const
 	return std::filesystem::is_directory(mount_ + path, ignored);
 }
 
-/// @return nullopt for an id that may be in the tree at the next read; an empty
-/// path for a removed cgroup.
+/// Look up a path.
+/// @return nullopt if a new read of the tree could find the id but is not due yet; an
+/// empty path for a removed cgroup.
 std::optional<std::string> cgroup_names::look_up(uint64_t id)
 {
 	const auto now = clock::now();
@@ -215,7 +222,8 @@ std::optional<std::string> cgroup_names::look_up(uint64_t id)
 	return entry == tree_.end() ? std::string() : entry->second;
 }
 
-/// Drop records that were not used lately: their cgroups are probably removed.
+/// If the records are full, drop records that were not used lately: their cgroups are
+/// probably removed.  If the records are still full, drop all.
 void cgroup_names::make_room()
 {
 	const auto now = clock::now();

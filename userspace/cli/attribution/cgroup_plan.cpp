@@ -15,7 +15,7 @@ namespace cli {
 
 using uncore::errc;
 
-/// Split a list into names; "a,,b" has an empty name.
+/// Split a list at its commas.  "a,,b" has three names, the second is empty.
 static std::vector<std::string> split(std::string_view list)
 {
 	std::vector<std::string> names;
@@ -29,6 +29,8 @@ static std::vector<std::string> split(std::string_view list)
 
 namespace {
 
+/// Builds a plan from the options of a command line.  Like perf, -G gives a cgroup to
+/// each event before the option, --for-each-cgroup counts all events in each cgroup.
 class planner {
 public:
 	planner(const cgroup_request &request, const uncore::topology &machine,
@@ -51,13 +53,14 @@ private:
 	const uncore::topology &machine_;
 	const cgroup_names &names_;
 	cgroup_plan plan_;
-	/// Equal events share a column, as the boxes have few counters.
+	/// Column by the event's text.  Equal events share a column, as the boxes
+	/// have few counters.
 	std::map<std::string, size_t> column_of_;
-	std::vector<size_t> columns_; ///< of each event of the command line
-	/// By list of events: number of events up to the end of the list.
+	std::vector<size_t> columns_; ///< column of each event of all -e
+	/// By -e: number of events in this -e and in all before.
 	std::vector<size_t> events_until_;
-	std::vector<size_t> cgroup_of_; ///< by event, with -G
-	size_t assigned_ = 0;		///< names of -G so far
+	std::vector<size_t> cgroup_of_; ///< cgroup of each event, from -G
+	size_t assigned_ = 0;		///< names in all -G so far
 };
 
 } // namespace
@@ -111,8 +114,7 @@ uncore::result<size_t> planner::add_cgroup(const std::string &written)
 	return plan_.cgroups.size() - 1;
 }
 
-/// Plan all events in each cgroup of --for-each-cgroup. Ignore empty names, as
-/// perf does.
+/// Plan all events in each cgroup of --for-each-cgroup.  Like perf, ignore empty names.
 uncore::result<void> planner::expand_events()
 {
 	for (const std::string &written : split(request_.for_each)) {
@@ -132,7 +134,8 @@ uncore::result<void> planner::expand_events()
 	return {};
 }
 
-/// Assign the names of a -G to the events before the option, in order.
+/// Assign the names of a -G, in order, to the events before the option that have no
+/// cgroup yet.  An empty name assigns no cgroup.
 uncore::result<void> planner::assign_cgroups(const cgroup_option &option)
 {
 	const size_t events =
@@ -157,6 +160,7 @@ uncore::result<void> planner::assign_cgroups(const cgroup_option &option)
 			return cgroup.error();
 		cgroup_of_[assigned_++] = *cgroup;
 	}
+	// A single cgroup is for all events before -G.
 	if (assigned_ == 1)
 		std::fill_n(cgroup_of_.begin(), events, cgroup_of_.front());
 	return {};
@@ -164,6 +168,7 @@ uncore::result<void> planner::assign_cgroups(const cgroup_option &option)
 
 uncore::result<void> planner::assign_cgroups()
 {
+	// Events without a cgroup count for all tasks.
 	const auto no_cgroup = add_cgroup("");
 
 	cgroup_of_.assign(columns_.size(), *no_cgroup);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Events and cgroups of uncore stat: from --for-each-cgroup and -G to counted
-// events and printed counts.
+// The plan of uncore stat with --for-each-cgroup or -G: the events that attribution
+// counts, and for each printed count its event and cgroup.
 #pragma once
 
 #include <string>
@@ -14,16 +14,16 @@
 
 namespace cli {
 
-/// A -G, and the number of -e before the -G on the command line.
+/// A -G option.
 struct cgroup_option {
-	size_t event_lists;
-	std::string names;
+	size_t event_lists; ///< number of -e before the -G
+	std::string names;  ///< list of cgroups
 };
 
 /// The options of a command line.
 struct cgroup_request {
 	std::vector<std::string> event_lists; ///< of each -e
-	std::vector<cgroup_option> in_order;  ///< of each -G
+	std::vector<cgroup_option> in_order;  ///< each -G, in their order
 	std::string for_each;		      ///< --for-each-cgroup
 
 	bool empty() const { return in_order.empty() && for_each.empty(); }
@@ -33,8 +33,9 @@ struct cgroup_request {
 struct counted_cgroup {
 	std::string written, path;
 
-	/// No cgroup and the root cgroup have all counts, idle CPUs included:
-	/// perf counts the idle task in the root cgroup.
+	/// Does the cgroup have all counts, also those while CPUs are idle?  The
+	/// root cgroup has, as perf counts the idle task in the root cgroup; and
+	/// no cgroup means no restriction.
 	bool has_all() const { return path.empty() || path == "/"; }
 };
 
@@ -44,13 +45,14 @@ struct cgroup_event {
 };
 
 struct cgroup_plan {
-	std::vector<attribution_column> columns;
+	std::vector<attribution_column> columns; ///< events to count
 	std::vector<counted_cgroup> cgroups;
-	std::vector<cgroup_event> events; ///< in perf's order
+	/// Counts to print, in the order of perf stat.
+	std::vector<cgroup_event> events;
 };
 
-/// Plan the counts of a command line; print a note for a period and for an
-/// event code that is in no manual.
+/// Plan the counts of a command line.  Print a note for an event with a sample period,
+/// which has no effect, and for an event code that is in no manual.
 /// @p machine must outlive the plan.
 /// Errors: of uncore::parse_events(); errc::invalid (-G names more cgroups than
 /// there are events, no cgroup is named), errc::not_found (a cgroup does not

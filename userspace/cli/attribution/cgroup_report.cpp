@@ -33,8 +33,9 @@ cgroup_report::cgroup_report(measurement &counting, const cgroup_plan &plan,
 	}
 }
 
-/// Add the rows in the order of the output.  perf prints socket by socket;
-/// other output has the sockets of an event together.
+/// Add the rows in the order of the output.  In perf's rows all events of a socket
+/// come before the next socket; in other output all sockets of an event come before
+/// the next event.
 void cgroup_report::add_rows(bool per_socket)
 {
 	const size_t packages =

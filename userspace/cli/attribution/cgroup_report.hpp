@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts of cgroups as text for people, CSV, JSON, and perf's rows.
+// Prints the counts of uncore stat with cgroups: as text for people, CSV, JSON, or the
+// rows of perf stat (-x and -j).
 #pragma once
 
 #include <optional>
@@ -22,7 +23,7 @@ public:
 	cgroup_report(measurement &counting, const cgroup_plan &plan,
 		      const cgroup_counts &counts, bool per_socket);
 
-	/// Print an interval, and the total after the last interval.
+	/// With -I, print the interval.  If @p last, print the total as well.
 	/// @return false when the output cannot be written.
 	bool print(bool last);
 
@@ -59,8 +60,9 @@ private:
 	const cgroup_plan &plan_;
 	const cgroup_counts &counts_;
 	std::vector<row> rows_;
-	size_t name_width_ = 5, cgroup_width_ = 6; ///< as wide as the titles
-	bool titled_ = false;
+	/// Columns of a terminal; at least the widths of the titles.
+	size_t name_width_ = 5, cgroup_width_ = 6;
+	bool titled_ = false; ///< the titles have been printed
 };
 
 } // namespace cli

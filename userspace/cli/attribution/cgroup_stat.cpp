@@ -17,13 +17,13 @@ using clock = std::chrono::steady_clock;
 
 /// Time between two calls of attribution::tend().
 static constexpr unsigned tend_ms = 50;
-/// Longest time between two accounts: a cgroup that was removed before the
-/// account has no path.
+/// Longest time between two accounts.  The path of a cgroup is looked up when an
+/// account is taken; a cgroup that was removed before has no path any more.
 static constexpr std::chrono::seconds account_time{1};
 
 namespace {
 
-/// A run from the programs' start to the last account.
+/// A run of uncore stat, from the start of attribution's programs to the last account.
 class cgroup_run {
 public:
 	cgroup_run(measurement &counting, const cgroup_plan &plan,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore stat with --for-each-cgroup or -G: attribution counts, as boxes count
-// for all tasks of their sockets.
+// uncore stat with --for-each-cgroup or -G.  A box counts for all tasks of its socket,
+// so the counts of a cgroup come from attribution, which divides them among tasks.
 #pragma once
 
 #include "arguments/subcommand.hpp"
@@ -12,7 +12,8 @@ namespace cli {
 struct cgroup_stat_options {
 	cgroup_request request;
 	bool per_socket = false;
-	unsigned resolution_us = 100; ///< of attribution
+	/// Shortest time between two reads of a package's counters.
+	unsigned resolution_us = 100;
 };
 
 /// Count and print. @return the exit status.

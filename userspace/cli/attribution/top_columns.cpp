@@ -15,7 +15,7 @@
 
 namespace cli {
 
-/// A name of the command line, and the events that replace the name.
+/// A short name for the command line, and the event that replaces it.
 struct preset {
 	std::string_view name, events;
 };
@@ -44,6 +44,8 @@ static std::string with_presets(std::string_view text)
 	return list;
 }
 
+/// Join the texts of all -e to a list of events.  A text without a slash is a list of
+/// presets.
 static std::string event_list(const std::vector<std::string> &texts)
 {
 	std::string list;
@@ -59,8 +61,9 @@ static std::string event_list(const std::vector<std::string> &texts)
 
 namespace {
 
-/// Builder of the columns, in the order of the command line.  Operands of
-/// metrics that are the same event share a column.
+/// Builds the columns of the table: a shown column for each event of the command
+/// line, in its order, and a hidden column for each further event that a metric needs.
+/// An event that several metrics need has one column.
 class columns {
 public:
 	columns(const uncore::topology &machine,
@@ -81,13 +84,14 @@ private:
 	const uncore::topology &machine_;
 	std::vector<attribution_column> &counted_;
 	top_settings &shown_;
-	std::map<std::string, size_t> by_text_;
+	std::map<std::string, size_t> by_text_; ///< column by the event's text
 };
 
 } // namespace
 
-/// Add a column for a term.  The term's events on several boxes are added; a
-/// column has one scale.
+/// Add a column for a term: an event string, and its events on all boxes that it
+/// names.  They have one scale and unit.
+/// @return the index of the column.
 size_t columns::count(const uncore::event_term &term, bool hidden)
 {
 	const uncore::event &first = term.events.front();

@@ -13,9 +13,9 @@
 
 namespace cli {
 
-/// Memory reads and writes of the channels, in columns "read" and "write": the
-/// events that uncore serve counts.  Equal events share a counter; other events
-/// would find no free counter.
+/// Memory reads and writes of the channels, in columns "read" and "write".  uncore
+/// serve counts the same two events.  Equal events share a counter of the box, so that
+/// both can run; other events would find no free counter.
 inline constexpr const char *reads_and_writes =
 	"imc/cas_count.rd,name=read/,imc/cas_count.wr,name=write/";
 
