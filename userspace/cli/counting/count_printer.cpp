@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Numbers for people. A line has a number, with the remarks behind the number.
-// A table has the metrics of a group in all scopes, with the remarks below.
+// Numbers of stat and metric for people, in one of two layouts.  With lines, each
+// number has a line, with remarks behind the number.  A table has all metrics of a
+// group, for boxes, sockets and the machine (the scopes), with remarks below.
 #include "counting/count_printer.hpp"
 
 #include <algorithm>
@@ -30,8 +31,8 @@ std::vector<scope> scopes_of(const count_layout &layout)
 	return {layout.scope};
 }
 
-/// Numbers of a metric in the order of a table's rows: the boxes of a socket,
-/// the socket, and at the end the machine.
+/// All numbers of a metric, in the order of a table's rows: the boxes of each socket
+/// and then the socket, and at the end the machine.
 using reading = std::vector<const report_line *>;
 
 const uncore::metric_info &metric_of(const reading &numbers)
@@ -39,6 +40,7 @@ const uncore::metric_info &metric_of(const reading &numbers)
 	return *numbers.front()->counted.metric();
 }
 
+/// Collect the numbers of each metric from lines that are sorted by metric.
 std::vector<reading> readings_of(const std::vector<report_line> &lines)
 {
 	std::vector<reading> metrics;
@@ -53,21 +55,23 @@ std::vector<reading> readings_of(const std::vector<report_line> &lines)
 		std::stable_sort(
 			metric.begin(), metric.end(),
 			[](const report_line *a, const report_line *b) {
-				// The machine's package is -1, the largest.
+				// The package of the whole machine is -1:
+				// as unsigned, the largest number.
 				return unsigned(a->counted.package()) <
 				       unsigned(b->counted.package());
 			});
 	return metrics;
 }
 
-/// Return a number, marked if put_remarks() prints a reason.
+/// Format a number, with a mark if put_remarks() prints a remark on it.
 std::string cell_of(const report_line &line)
 {
 	return human(line.value, line.counted.unit()) +
 	       (line.counted.reason().empty() ? "" : "*");
 }
 
-/// Return the number of a metric in a scope, or "-".
+/// Format the number of a metric for a box, package or the machine; "-" without a
+/// number.
 std::string cell_of(const reading &metric, scope line_scope, int package,
 		    std::string_view box = {})
 {
@@ -113,7 +117,8 @@ private:
 
 	const count_layout layout_;
 	size_t name_width_ = 5, box_width_ = 3; ///< columns of lines
-	bool titled_ = false, rated_ = false;	///< lines have rates
+	/// Titles have been printed; lines have rates.
+	bool titled_ = false, rated_ = false;
 };
 
 std::string count_printer::length_text(period report_period) const
@@ -132,7 +137,7 @@ std::string count_printer::length_text(period report_period) const
 			   has_intervals() ? "Total of" : "Counted for", now());
 }
 
-/// Put notes below the numbers, if there are rows.
+/// Print notes below the numbers, if there are rows.
 void count_printer::put_notes(std::string_view title, const table &rows)
 {
 	if (rows.empty())
@@ -141,7 +146,8 @@ void count_printer::put_notes(std::string_view title, const table &rows)
 	put(rows);
 }
 
-/// Put a row with its reason, which is below the row on a narrow terminal.
+/// Print a line and the reason of a missing number: behind the line, or below it on a
+/// narrow terminal.
 void count_printer::put_row(const std::string &row, std::string_view reason)
 {
 	const size_t columns = columns_of(out());
@@ -162,7 +168,7 @@ void count_printer::fit_columns(const std::vector<report_line> &lines)
 	for (const report_line &line : lines) {
 		name_width_ = std::max(name_width_, width(line.counted.name()));
 		box_width_ = std::max(box_width_, line.box().size());
-		// A mean has no rate: each run has its own time.
+		// A mean of several runs has no rate, as each run has its own time.
 		rated_ = rated_ || (!means_ && !line.counted.metric());
 	}
 }
@@ -204,7 +210,8 @@ void count_printer::put_line(const report_line &line, period report_period)
 
 	std::string text = human(line.value, counted.unit());
 
-	// The value is finite if another run has counted the event.
+	// This run has not counted the event.  The value is finite if it is a
+	// mean, and another run has counted the event.
 	if (!counted.metric() && !counted.running().count() &&
 	    !std::isfinite(line.value))
 		text = counted.reason().empty() ? "not counted" : "-";
@@ -239,7 +246,8 @@ void count_printer::put_lines(period report_period,
 
 // --- a table
 
-/// Return the title of a metric's column in a table of boxes, or "".
+/// Return the title of a metric's column in a table of boxes; "" for a metric without
+/// such a column.
 std::string_view
 count_printer::column_of(const uncore::metric_info &metric) const
 {
@@ -254,7 +262,7 @@ bool count_printer::is_by_box(const uncore::metric_info &metric) const
 	return layout_.scope == scope::box || !column_of(metric).empty();
 }
 
-/// Put a table whose rows are boxes, and columns metrics of one box type.
+/// Print a table of one box type: its rows are boxes, its columns metrics.
 void count_printer::put_boxes(const std::vector<reading> &metrics)
 {
 	std::vector<table::column> columns{{"SOCKET"}, {"BOX"}};
@@ -294,7 +302,7 @@ void count_printer::put_boxes(const std::vector<reading> &metrics)
 	put(rows);
 }
 
-/// Put a table whose rows are metrics, and columns sockets.
+/// Print a table whose rows are metrics and whose columns are sockets.
 void count_printer::put_sockets(const std::vector<reading> &metrics)
 {
 	const auto &packages = counts_.counters().machine().packages();
@@ -323,8 +331,8 @@ void count_printer::put_sockets(const std::vector<reading> &metrics)
 	put(rows);
 }
 
-/// Put each reason of marked numbers once, and the errors of the machine's
-/// scaled numbers.
+/// Print each reason of marked numbers once, and the errors of scaled numbers of the
+/// whole machine.
 void count_printer::put_remarks(const std::vector<report_line> &lines)
 {
 	std::vector<std::string_view> reasons;
@@ -335,6 +343,7 @@ void count_printer::put_remarks(const std::vector<report_line> &lines)
 		const std::string scaling =
 			line.scope == scope::machine ? scaling_text(line) : "";
 
+		// Such a metric has no numbers of boxes in the tables.
 		if (line.scope == scope::box &&
 		    !is_by_box(*line.counted.metric()))
 			continue;

@@ -10,18 +10,19 @@
 
 namespace cli {
 
-/// Layout for people.
+/// Layout of the numbers for people: lines, or a table.
 struct count_layout {
-	/// Scope of lines. A table has all scopes, and with scope::box a row
-	/// for each box.
+	/// Lines: a number for the machine, each socket, or each box.  A table
+	/// has sockets and the machine; with scope::box all metrics are also
+	/// shown for each box.
 	uncore::scope scope = uncore::scope::machine;
 	/// Group whose metrics are in a table; nullptr for lines.
 	const uncore::metric_group *table = nullptr;
 };
 
 /// Open the counters that @p add adds, count as the options say, and print.
-/// @param means means of several runs: the run is added to the means, which the
-/// last run prints.
+/// @param means for one of several runs: add the numbers of this run to the means, and
+/// print the means after the last run.  nullptr: print the numbers of this run.
 /// @return the exit status.
 int count(const context &shared, count_options &options,
 	  const count_layout &layout,

@@ -41,6 +41,7 @@ std::string error_text(double value, double error, std::string_view unit)
 			   value ? 100 * std::fabs(error / value) : 0.0);
 }
 
+/// Update the means, and the sums of squares for the errors, by Welford's method.
 void run_means::add(const std::vector<report_line> &lines, double seconds)
 {
 	numbers_.resize(lines.size());
@@ -77,6 +78,8 @@ double report::seconds(period report_period) const
 		      : in_seconds(counts_.counters().elapsed(report_period));
 }
 
+/// Collect the lines of a report, sorted by event or metric and then by scope.  Events
+/// have lines in the first scope only.
 void report::gather(period report_period)
 {
 	lines_.clear();
@@ -101,7 +104,8 @@ void report::gather(period report_period)
 			 });
 }
 
-/// Put a cell as csv_cell() does; only a cell with quotes needs a string.
+/// Append a cell to the output as csv_cell() does, but without a temporary string for
+/// a cell without quotes and line breaks.
 void report::put_cell(std::string_view cell)
 {
 	if (cell.find_first_of(",\"\r\n" + separator_) == cell.npos)
@@ -224,8 +228,8 @@ void report::put(const table &rows)
 		put("{}\n", line);
 }
 
-/// Return the socket of a number; of duration_time, which has no socket, the
-/// first socket, whose clock perf reads.
+/// Return the socket of a number.  duration_time has no socket; perf reads it on the
+/// first socket.
 static const uncore::package &socket_of(const uncore::counted_value &counted,
 					const uncore::topology &machine)
 {
@@ -249,7 +253,7 @@ static std::vector<int> counting_cpus(const uncore::event *event,
 	return socket.cpus;
 }
 
-/// Return perf's row of a line, without a time.
+/// Return the row of perf stat for a line, without the time of an interval.
 perf_row report::perf_row_of(const report_line &line) const
 {
 	const uncore::topology &machine = counts_.counters().machine();
@@ -279,7 +283,7 @@ perf_row report::perf_row_of(const report_line &line) const
 	return row;
 }
 
-/// Put the first lines of a file of perf stat -o, of JSON as well.
+/// Print the first lines of a file as perf stat -o does, also before JSON.
 void report::put_perf_start()
 {
 	if (!titled_ && !options_.output.empty())

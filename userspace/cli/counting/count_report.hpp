@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reports of stat and metric: numbers of events and metrics in scopes, as CSV,
-// as JSON, an object a report, as perf's rows, or as count_printer's text for
-// people.
+// Reports of stat and metric.  A report has the numbers of events and metrics, of an
+// interval or of the whole run.  A number has a scope: a box, a socket, or the machine.
+// A report is CSV, a JSON object, the rows of perf stat, or text for people, which
+// count_printer formats.
 #pragma once
 
 #include <string>
@@ -17,16 +18,19 @@
 
 namespace cli {
 
-/// Return "±1.23 %" of the value; "±1.23 ns" if the value is 0; "± unknown".
+/// Format an error: "±1.23 %" of the value; "±1.23 ns" if the value is 0; "± unknown"
+/// if the error is not a number.
 std::string error_text(double value, double error, std::string_view unit);
 
 /// An event's count or a metric's value in a scope.
 struct report_line {
 	uncore::counted_value counted;
 	uncore::scope scope;
-	double value, error; ///< of the mean of several runs
-	/// Nanoseconds of counting, and part of the time; means of several
-	/// runs.
+	/// The value and its standard error.  With several runs: the mean of
+	/// their values, and the standard error of the mean.
+	double value, error;
+	/// Time for which the event counted, in nanoseconds, and as a part of
+	/// the time for which it was enabled.  With several runs: means.
 	double running, share;
 
 	std::string_view box() const
@@ -51,10 +55,13 @@ public:
 	unsigned requested() const { return requested_; }
 	/// Length of the last run that ended.
 	double seconds() const { return seconds_; }
+	/// Replace the numbers of the last run in @p lines by the means.
 	void put_into(std::vector<report_line> &lines) const;
 
 private:
 	struct number {
+		/// Mean of the values, and sum of their squared differences
+		/// from the mean.
 		double mean = 0, squares = 0;
 		double running = 0, share = 0;
 	};
@@ -66,11 +73,11 @@ private:
 
 class report {
 public:
-	/// @param scopes scopes to report, in this order; events have the
-	/// first.
-	/// @param set set of uncore metric, or empty.
-	/// @param means means of several runs: print() prints nothing, see
-	/// add_run().
+	/// @param scopes scopes of metrics, in the order of the output; events
+	/// have numbers in the first scope only.
+	/// @param set name of the group of metrics, or empty.
+	/// @param means nullptr, or the means of several runs.  Then print()
+	/// prints nothing; call add_run() and print_means().
 	report(measurement &counts, std::vector<uncore::scope> scopes,
 	       std::string_view set = {}, run_means *means = nullptr)
 		: counts_(counts), options_(counts.options()),
@@ -92,8 +99,8 @@ public:
 	bool print_means();
 
 protected:
-	/// Put lines for people, in the order of events, then metrics, by
-	/// scope.
+	/// Print lines for people.  @p lines has first the events, then the
+	/// metrics, each by scope.
 	virtual void show(uncore::period report_period,
 			  const std::vector<report_line> &lines) = 0;
 
@@ -103,12 +110,13 @@ protected:
 		put_arguments(text, fmt::make_format_args(args...));
 	}
 	void put(const table &rows);
-	/// put() for all types, so that fmt is compiled into one file.
+	/// put() for arguments of all types: the formatting code of fmt is then
+	/// compiled in one file only.
 	void put_arguments(fmt::string_view text, fmt::format_args arguments);
 	/// Return whether -I prints intervals before the total.
 	bool has_intervals() const { return options_.run.interval_ms; }
-	/// Seconds of a report, and seconds since the start; of several runs,
-	/// the seconds of the last run.
+	/// Length of an interval or of the run until now, in seconds; now() is the
+	/// latter.  With several runs: length of the last run.
 	double seconds(uncore::period report_period) const;
 	double now() const { return seconds(uncore::period::total); }
 	std::FILE *out() const { return counts_.output().file(); }
@@ -134,6 +142,7 @@ private:
 	const std::string separator_; ///< of CSV
 	std::vector<report_line> lines_;
 	fmt::memory_buffer buffer_;
+	/// Titles have been printed; print() was called for the last time.
 	bool titled_ = false, ended_ = false;
 };
 

@@ -14,6 +14,7 @@ namespace cli {
 
 bool none_seen(const report_line &line)
 {
+	// The error of a metric is unknown if its events were not seen.
 	if (line.value != 0 || line.counted.share() >= 1)
 		return false;
 	return line.counted.metric() ? !(line.error > 0) : !line.counted.raw();
@@ -21,8 +22,9 @@ bool none_seen(const report_line &line)
 
 double upper_bound(const report_line &line)
 {
-	// If events are independent and three are expected, the probability of
-	// no event is 5 %.
+	// The event was counted for a part of the time and did not occur.  If
+	// events are independent and three are expected in this part, the
+	// probability of none is 5 %.  Scale three to the whole time.
 	constexpr double most_unseen = 3;
 	const uncore::counted_value &counted = line.counted;
 

@@ -8,11 +8,12 @@
 
 namespace cli {
 
-/// Print a line for each term whose raw code is not an event of its box.
+/// Print a line for each term with a numeric event code that the box's manual does not
+/// list.
 void note_unlisted(std::span<const uncore::event_group> groups,
 		   const uncore::topology &machine);
 
-/// Print a line for each term with a period, which is for sampling.
+/// Print a line for each term with a sample period, which has no effect on counting.
 void note_periods(std::span<const uncore::event_group> groups);
 
 } // namespace cli

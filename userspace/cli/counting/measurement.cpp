@@ -21,11 +21,14 @@ namespace cli {
 using uncore::errc;
 using uncore::scope;
 
-/// With more turns, errors are hard to tell from changes of the traffic.
+/// Number of multiplexed groups up to which no note is printed.  Groups of events that
+/// do not fit into a box's counters at once take turns.  With more than 4 turns, the
+/// errors of scaling are hard to tell from changes of the traffic.
 static constexpr unsigned most_turns = 4;
 
-/// Time between reads of multiplexed events: short at the beginning, when there
-/// are few reads.
+/// Times between reads within an interval, if the library gives none.  With multiplexed
+/// events the time begins with first_pause, when there are few reads to estimate the
+/// errors from, and doubles up to longest_pause.
 static constexpr std::chrono::nanoseconds first_pause =
 	std::chrono::milliseconds(5);
 static constexpr std::chrono::nanoseconds longest_pause =
@@ -75,7 +78,7 @@ measurement::open(const context &shared, count_options &options)
 	return opened;
 }
 
-/// Take the sockets of the CPUs of -C.
+/// Set the sockets to count on: those of the CPUs of -C.
 uncore::result<void> measurement::choose_sockets()
 {
 	const auto list = uncore::parse_cpu_list(options_.cpus);
@@ -98,7 +101,8 @@ uncore::result<void> measurement::choose_sockets()
 	return {};
 }
 
-/// Refuse events of CPUs: perf has a row for each CPU, uncore has a sum.
+/// Refuse events that each CPU counts for itself, for perf's rows by CPU.  perf prints
+/// a row for each CPU, but uncore has only their sum.
 static uncore::result<void>
 refuse_cpu_events(const std::vector<uncore::event_group> &groups)
 {
@@ -150,26 +154,30 @@ void measurement::add_metric(const uncore::metric_info &info)
 		missing_.push_back({&info, added.error().message});
 }
 
-/// Return advice to count lists of metrics, with few turns each.
+/// Return advice for too many multiplexed groups: lists of the metrics, each of which
+/// needs at most most_turns groups.
 std::string measurement::split_advice() const
 {
 	std::vector<std::string> lists;
 	uncore::counter_set trial(counters_.machine());
 
+	// Add metrics to a list until it needs too many turns; then begin the
+	// next list.
 	for (const uncore::metric_info *info : metrics_) {
 		(void)trial.add_metric(*info);
 		if (trial.turns() > most_turns && trial.size() > 1) {
 			trial = uncore::counter_set(counters_.machine());
 			(void)trial.add_metric(*info);
 		}
-		// Each metric has an option: a terminal wraps lines at blanks
-		// only.
+		// Each metric has its own -M, not a list with commas, as a terminal
+		// wraps lines at blanks only.
 		if (trial.size() == 1)
 			lists.emplace_back();
 		else
 			lists.back() += ' ';
 		lists.back() += fmt::format("-M {}", info->name);
 	}
+	// With one list, or with events that are in no list, lists do not help.
 	if (lists.size() < 2 || counters_.size() > metrics_.size())
 		return "count fewer at once, or for longer";
 	return fmt::format("count them apart ({}), or for longer",
@@ -194,7 +202,8 @@ uncore::result<void> measurement::open_counters()
 						 missing_.front().reason)};
 	if (auto opened = open_output(); !opened)
 		return opened;
-	// perf's rows have the part of the time, and a script expects no note.
+	// No note with perf's rows: they have the part of the time in which an
+	// event counted, and the scripts that read them expect no note.
 	if (const unsigned turns = counters_.turns();
 	    turns > most_turns && !options_.as_perf())
 		note(fmt::format(
@@ -251,9 +260,10 @@ int measurement::run(const std::function<bool(bool last)> &print)
 	if (auto opened = open_counters(); !opened)
 		return fail(opened.error());
 	hooks.enable = [&] { return counters_.enable(); };
-	// Reads between ticks improve scaling, and give the error of scaling.
-	// Without multiplexing there is nothing to scale; events of other
-	// programs may share the counters, which rare reads detect.
+	// Reads between ticks improve the scaling of multiplexed events, and give
+	// its error.  Without multiplexed events read rarely, as events of other
+	// programs may begin to share the counters.  sample_time() is 0 until
+	// any event has been multiplexed.
 	hooks.sample =
 		[&, multiplexed = counters_.turns() > 1, pause = first_pause,
 		 first_call = true]() mutable -> std::chrono::nanoseconds {

@@ -23,12 +23,13 @@ struct count_options {
 	run_options run;
 	format form = format::human;
 	std::string output;	///< a file's path, empty for standard output
-	std::string separator;	///< -x, empty for none
-	bool perf_json = false; ///< -j
+	std::string separator;	///< -x: perf's rows with this; empty for none
+	bool perf_json = false; ///< -j: perf's rows as JSON
 	perf_place place = perf_place::none; ///< of perf's rows
-	bool summary = false;		     ///< of perf's rows with -I
-	std::string cpus; ///< -C: count on their sockets only
-	unsigned timeout_ms = 0;
+	bool summary = false; ///< with -I: perf's rows of the total, too
+	std::string cpus; ///< -C: count on the sockets of these CPUs only
+	unsigned timeout_ms = 0;  ///< end after this time; 0: no limit
+	/// Append to the output file; print metrics without their events.
 	bool append = false, metric_only = false;
 
 	/// Return whether to print perf stat's rows, on standard error.
@@ -40,15 +41,16 @@ void add_count_options(parser &command, count_options &options);
 /// Add --per-socket and --per-box.
 void add_scope(parser &command, uncore::scope &selected_scope);
 
-/// A metric that this machine lacks, and the reason.
+/// A metric that cannot be counted on this machine, and the reason.
 struct missing_metric {
 	const uncore::metric_info *info;
 	std::string reason;
 };
 
+/// A measurement: open(), add events and metrics, then run().
 class measurement {
 public:
-	/// Read the machine.
+	/// Read the machine's topology, and complete the options.
 	/// Errors: of topology::read(); errc::invalid and errc::not_found for
 	/// a wrong -C.
 	static uncore::result<std::unique_ptr<measurement>>
@@ -58,8 +60,7 @@ public:
 	uncore::result<void> add_events(std::string_view list);
 	/// Add metrics by name. Errors: of find_metrics().
 	uncore::result<void> add_metrics(std::string_view names);
-	/// Add a metric, or a line of missing() if the machine lacks the
-	/// metric.
+	/// Add a metric.  If the machine cannot count it, add it to missing().
 	void add_metric(const uncore::metric_info &info);
 
 	/// Open the output.

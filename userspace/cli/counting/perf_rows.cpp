@@ -25,7 +25,7 @@ static std::string seconds_text(nanoseconds time)
 			   (time - whole_seconds).count());
 }
 
-/// Standard error in percent of the mean.
+/// Return perf's "variance": the standard error in percent of the mean.
 static double variance(const perf_row &row)
 {
 	const double percent = 100 * std::fabs(row.error / row.value);
@@ -43,7 +43,7 @@ static std::string count_text(const perf_row &row)
 	return fmt::format("{:.0f}", row.value);
 }
 
-/// Return a metric's name, behind the unit as in perf's rows.
+/// Return the last cell of a metric's row: its unit and name, as perf prints them.
 static std::string metric_text(const perf_row &row)
 {
 	if (row.unit.empty())
@@ -72,8 +72,8 @@ static std::string csv_metric(const perf_row &row, std::string_view separator)
 {
 	std::string text;
 
-	// A metric leaves an event's value, unit, name, variance, runtime and
-	// percentage empty.
+	// The row of a metric has empty cells where the row of an event has value,
+	// unit, name, variance (with -r), runtime and percentage.
 	for (int i = row.repeated ? 6 : 5; i; i--)
 		text += separator;
 	if (std::isfinite(row.value))
@@ -93,7 +93,8 @@ static std::string csv_event(const perf_row &row, std::string_view separator)
 		text += fmt::format("{}{:.2f}%", separator, variance(row));
 	text += fmt::format("{}{:.0f}{}{:.2f}", separator, row.running,
 			    separator, 100 * row.share);
-	// Events of boxes have no metric of perf.
+	// Two empty cells: perf prints a metric of the event, but has none for
+	// events of boxes.
 	return text + fmt::format("{}{}", separator, separator);
 }
 

@@ -11,7 +11,8 @@
 
 namespace cli {
 
-/// The place that perf stat prints before a count.
+/// The part of the machine that perf stat prints before a count: with -A the CPU, with
+/// --per-socket the socket, with --per-node the NUMA node.
 enum class perf_place { none, cpu, socket, node };
 
 /// A count or a metric's value, with the columns that perf puts before it.
@@ -22,17 +23,18 @@ struct perf_row {
 	std::string_view unit;
 	double value = 0; ///< not a number: not counted
 	double error = 0; ///< standard error of the value
-	double scale = 1; ///< of a count
-	/// Nanoseconds of counting, and part of the time.
+	double scale = 1; ///< factor from a count to units
+	/// Time for which the event counted, in nanoseconds, and as a part of
+	/// the time for which it was enabled.
 	double running = 0, share = 1;
 	bool metric = false;
 	perf_place place = perf_place::none;
 	int number = 0;	 ///< of the CPU, socket or node
-	size_t cpus = 1; ///< CPUs that count at the place
+	size_t cpus = 1; ///< number of CPUs that count in the place
 	/// Time since the start of counting; negative without -I.
 	std::chrono::nanoseconds time{-1};
-	bool summary = false;  ///< of --summary, behind the intervals
-	bool repeated = false; ///< a mean of -r
+	bool summary = false;  ///< total after the intervals (--summary)
+	bool repeated = false; ///< mean of several runs (-r)
 };
 
 /// Return the first lines of a file of rows.
@@ -42,8 +44,9 @@ std::string perf_csv(const perf_row &row, std::string_view separator);
 /// Return the line of perf stat -j, with a newline.
 std::string perf_json(const perf_row &row);
 
-/// Return perf's name of an event on one PMU, as with --no-merge:
-/// "hswep_imc_0/cas_count.rd/" of "imc/cas_count.rd/", "reads [hswep_imc_0]".
+/// Return the name that perf stat --no-merge prints for an event on one PMU:
+/// "hswep_imc_0/cas_count.rd/" for "imc/cas_count.rd/", and "reads [hswep_imc_0]" for
+/// an event with name=reads.
 std::string perf_name(std::string_view name, std::string_view pmu);
 
 } // namespace cli

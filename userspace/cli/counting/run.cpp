@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Times of the measuring subcommands, which count for a time, while a command
-// runs, or until Ctrl-C; and the actions at each interval.
+// The run of a measuring subcommand: starts the measured command, waits for its end,
+// the end of the time or a signal, and calls the subcommand's functions in between.
 #include "counting/run.hpp"
 
 #include <algorithm>
@@ -47,15 +47,15 @@ void add_run_options(parser &command, run_options &options)
 
 namespace {
 
-/// Return whether a signal ends a run.
+/// Return whether a signal ends a run.  SIGCHLD only reports a change of the command.
 bool ends(caught_signal signal)
 {
 	return signal.number && signal.number != SIGCHLD;
 }
 
-/// End the command after a run, and wait for the command without a limit.  The
-/// command gets the signal that has ended the run, and signals that arrive
-/// during the wait.
+/// End the measured command after a run, and wait for its end without a limit, as it
+/// may have much to clean up.  The command gets the signal that has ended the run, and
+/// signals that arrive during the wait.
 /// @return the last signal that arrived during the wait, 0 for none.
 int end_command(child &command, const signals &signal_set, caught_signal signal)
 {
@@ -63,7 +63,7 @@ int end_command(child &command, const signals &signal_set, caught_signal signal)
 	int last = 0;
 
 	while (command.exists()) {
-		// A terminal sends its signals to both processes.
+		// Ctrl-C on a terminal has sent the signal to the command, too.
 		if (ends(signal) &&
 		    !(signal.by_terminal && command.shares_terminal()))
 			command.send(signal.number);
@@ -87,7 +87,7 @@ int end_command(child &command, const signals &signal_set, caught_signal signal)
 	return last;
 }
 
-/// Times of a run's reads, and of its end.
+/// Times at which a run reads the counters and polls, and the end of its time.
 class schedule {
 public:
 	schedule(const run_options &options, const run_hooks &hooks)
@@ -105,7 +105,7 @@ public:
 		next_ = started_ + step_;
 	}
 
-	/// Return the time of the next wakeup, if any.
+	/// Return the time of the next read, poll or end, if there is any.
 	std::optional<clock::time_point> wake() const
 	{
 		auto next = end_;
@@ -119,6 +119,7 @@ public:
 			return std::nullopt;
 		return next;
 	}
+	/// Return whether to read the counters.
 	bool is_due(clock::time_point now) const
 	{
 		return step_.count() && now >= next_;
@@ -127,8 +128,9 @@ public:
 	{
 		return now >= end_ || (intervals_left_ == 1 && is_due(now));
 	}
-	/// Skip missed intervals, which do not count: the requested number of
-	/// intervals is printed.
+	/// Begin the next interval.  If the process was stopped or slow, skip
+	/// intervals that have already ended.  Skipped intervals do not count
+	/// for --interval-count, so that the requested number is printed.
 	void advance()
 	{
 		do
@@ -144,7 +146,7 @@ public:
 	}
 
 private:
-	milliseconds step_, poll_;
+	milliseconds step_, poll_; ///< from one read or poll to the next; 0: none
 	/// Remaining intervals; 0: any number
 	unsigned intervals_left_;
 	clock::time_point started_, next_;
@@ -204,7 +206,8 @@ public:
 			if (auto outcome = command_.start(options_.command);
 			    !outcome)
 				return outcome.error();
-		// Counting begins before the command, or after the delay.
+		// The command's process exists and waits for release().  Without
+		// a delay, counting begins before the command executes.
 		if (!options_.delay_ms)
 			if (auto outcome = hooks_.enable(); !outcome)
 				return outcome.error();
@@ -214,6 +217,7 @@ public:
 
 		note_endless_run();
 
+		// Signal for a command that still runs at the end of the time.
 		caught_signal end_signal{interruption(), false};
 
 		if (options_.delay_ms) {
@@ -241,6 +245,7 @@ private:
 			note("counting until Ctrl-C");
 	}
 
+	/// Call the sample hook, which returns the time until the next call.
 	void sample()
 	{
 		const auto pause =
@@ -251,6 +256,7 @@ private:
 	}
 
 	/// Return whether a signal or the end of the command has ended the run.
+	/// Store a signal in @p end_signal.
 	bool is_over(caught_signal signal, caught_signal &end_signal)
 	{
 		if (ends(signal)) {
@@ -305,6 +311,7 @@ private:
 		hooks_.tick(true);
 	}
 
+	/// Return the time until which to wait for a signal.
 	std::optional<clock::time_point> wake(const schedule &times) const
 	{
 		auto next = std::min(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Times of the measuring subcommands, which count for a time, while a command
-// runs, or until Ctrl-C; and the actions at each interval.
+// The run of a measuring subcommand such as stat or top: count for a time, while a
+// command runs, or until Ctrl-C.  The subcommand gives functions (hooks) that start
+// counting and read the counters; run() calls them at the right times.
 #pragma once
 
 #include <chrono>
@@ -18,11 +19,12 @@ namespace cli {
 
 /// Options of time.
 struct run_options {
-	unsigned interval_ms = 0; ///< 0: no intervals
-	unsigned intervals = 0;	  ///< of the run, 0: no limit
+	unsigned interval_ms = 0; ///< time from one output to the next; 0: none
+	unsigned intervals = 0;	  ///< end after this number; 0: no limit
 	double duration = 0;	  ///< seconds, 0: no limit
 	/// Time that the command runs before counting begins.
 	unsigned delay_ms = 0;
+	/// The measured command and its arguments; empty: none.
 	std::vector<std::string> command;
 };
 
@@ -35,16 +37,17 @@ void add_run_options(parser &command, run_options &options);
 struct run_hooks {
 	/// Start counting.
 	std::function<uncore::result<void>()> enable;
-	/// Read the counters; @p last is true for the last time.
+	/// End an interval: read the counters, and print.  @p last: at the end
+	/// of the run.
 	std::function<bool(bool last)> tick;
-	/// Longest time between reads without -I, 0: none.
+	/// Time between ticks without -I; 0: only the last tick.
 	unsigned read_ms = 0;
-	/// Called when counting begins, and again after the returned time,
-	/// unless the time is 0.
+	/// Read the counters within an interval.  Called when counting begins,
+	/// and again after the returned time; not again if the time is 0.
 	std::function<std::chrono::nanoseconds()> sample;
 
-	/// Called every poll_ms milliseconds, 0: never; and as soon as a
-	/// descriptor is readable.
+	/// Called at each wakeup of the run: at least every poll_ms milliseconds
+	/// (0: no limit), and when poll_fd (-1: none) is readable.
 	std::function<bool()> poll;
 	unsigned poll_ms = 0;
 	int poll_fd = -1;
