@@ -9,12 +9,14 @@ namespace cli {
 namespace {
 
 constexpr double bytes_of_line = 64;
-/// Seconds in which the weight of traffic halves.
+/// Cgroups get series by their recent traffic, in which older traffic weighs less: this
+/// is the time in seconds in which the weight halves.
 constexpr double half_life = 60;
-/// Factor by which a cgroup's traffic has to exceed another's to take its
-/// series: with less, two cgroups of similar traffic would alternate.
+/// Factor by which the recent traffic of a cgroup without a series has to exceed that of
+/// a cgroup with a series to take over its place.  With a smaller factor, two cgroups of
+/// similar traffic would alternate.
 constexpr double clearly_more = 2;
-/// Limit of the ids of a series.
+/// Limit of the cgroup ids that share a series.
 constexpr size_t most_ids = 64;
 /// Limit of the remembered cgroups without a series.
 constexpr size_t most_hidden = 1024;
@@ -28,6 +30,7 @@ cgroup_shares::cgroup_shares(size_t most, path_of path, labels_of labels)
 {
 }
 
+/// Reduce the recent traffic of all cgroups, as @p seconds have passed.
 void cgroup_shares::fade(double seconds)
 {
 	const double factor = std::exp2(-std::max(seconds, 0.0) / half_life);
@@ -38,8 +41,9 @@ void cgroup_shares::fade(double seconds)
 		entry.recent *= factor;
 }
 
-/// Find the series of a cgroup.  Cgroups with the same path share a series:
-/// parts of a container, and cgroups created again.
+/// Find the series of a cgroup; nullptr without a series.  Cgroups with the same path
+/// share a series: parts of a container, and cgroups that were removed and created again
+/// with a new id.
 cgroup_shares::shown *cgroup_shares::find(uint64_t id)
 {
 	if (const auto entry = shown_by_id_.find(id);
@@ -58,7 +62,8 @@ cgroup_shares::shown *cgroup_shares::find(uint64_t id)
 
 	std::set<uint64_t> &ids = match->second.ids;
 
-	// The cgroups that were removed first have the lowest ids.
+	// Forget the lowest id: the kernel gives ascending ids, so this cgroup is
+	// the oldest.
 	if (ids.size() >= most_ids) {
 		shown_by_id_.erase(*ids.begin());
 		ids.erase(ids.begin());
@@ -68,6 +73,8 @@ cgroup_shares::shown *cgroup_shares::find(uint64_t id)
 	return &match->second;
 }
 
+/// Remember a cgroup without a series, and its recent traffic.  Cgroups with the same
+/// path share an entry, of the last id.
 void cgroup_shares::hide(uint64_t id, const std::string &path, double recent)
 {
 	for (auto it = hidden_.begin(); it != hidden_.end() && !path.empty();
@@ -105,8 +112,10 @@ std::vector<std::pair<double, uint64_t>> cgroup_shares::candidates() const
 	return order;
 }
 
-/// Remove the series of the least active cgroups, before their traffic since
-/// the last scrape is added: no scrape would see that traffic.
+/// Remove series of the least active cgroups, if cgroups without a series are clearly
+/// more active.  This is done before the new traffic is added: traffic in a series that
+/// then disappears would be in no scrape.
+/// @return the paths of the removed series.
 std::set<std::string> cgroup_shares::make_room()
 {
 	std::set<std::string> removed;
@@ -138,8 +147,8 @@ std::set<std::string> cgroup_shares::make_room()
 	return removed;
 }
 
-/// Give series to the most active cgroups, after their traffic was added to
-/// "other".
+/// Give series to the most active cgroups without a series, except @p excluded.  This is
+/// done after the new traffic was added to "other", so that the series begin with 0.
 void cgroup_shares::fill_room(const std::set<std::string> &excluded)
 {
 	for (const auto &[recent, id] : candidates()) {
@@ -156,6 +165,8 @@ void cgroup_shares::fill_room(const std::set<std::string> &excluded)
 	}
 }
 
+/// Forget cgroups without a series that have no recent traffic, and the least active of
+/// too many.
 void cgroup_shares::forget_idle()
 {
 	std::erase_if(hidden_, [](const auto &entry) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Memory traffic by cgroup, as series that scrapers can add up: the most active
-// cgroups by name, the remaining cgroups together.
+// Memory traffic by cgroup for uncore serve.  The most active cgroups have series with
+// their names; the traffic of all further cgroups is in the series "other".
 #pragma once
 
 #include <array>
@@ -17,15 +17,16 @@
 
 namespace cli {
 
-/// Sums of accounts.  No series ever decreases, and every count is in exactly
-/// one series, so that the rates add up to the rates of the sockets.  A
-/// cgroup's own series begins with 0 and has only the counts since it was
-/// shown.
+/// Sums of attribution's accounts.  No series ever decreases, and every count is in
+/// exactly one series, so that the rates add up to the rates of the sockets.  The series
+/// of a cgroup begins with 0 when the cgroup gets it; the cgroup's earlier counts are in
+/// "other".
 class cgroup_shares {
 public:
 	/// Getter of the path of a cgroup; empty if the cgroup was removed.
 	using path_of = std::function<std::string(uint64_t)>;
-	/// Columns of the accounts, which count cache lines.
+	/// Columns of the accounts: cache lines that were read and written.  ways
+	/// is their number.
 	enum : size_t { read, write, ways };
 
 	/// Further labels of the series of a path.
@@ -48,8 +49,8 @@ private:
 		/// Ids of the cgroups with this path: a container's parts, and
 		/// cgroups created again.
 		std::set<uint64_t> ids;
-		double recent; ///< recent lines, see half_life
-		by_socket counted;
+		double recent;	   ///< recent cache lines, see half_life
+		by_socket counted; ///< the sums of the series
 	};
 	/// Cgroup without a series.
 	struct hidden {
@@ -74,6 +75,8 @@ private:
 	std::map<uint64_t, hidden> hidden_;
 	by_socket other_, idle_;
 	size_t in_other_ = 0; ///< cgroups of the last account without a series
+	/// Times that a cgroup lost its series; times that a task had no row of
+	/// its own in an account.
 	uint64_t changes_ = 0, merged_ = 0;
 };
 

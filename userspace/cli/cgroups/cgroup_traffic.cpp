@@ -9,8 +9,9 @@ namespace cli {
 
 namespace {
 
-/// Resolution with a tenth of uncore top's accesses: the programs always run,
-/// and the cgroups of a scrape have run for many seconds.
+/// Shortest time between two reads of a package's counters.  uncore top reads 10 times as
+/// often.  uncore serve always runs, so reads should cost less; and between two scrapes
+/// there are many seconds, so less exact reads are enough.
 constexpr std::chrono::milliseconds resolution{1};
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The cgroups of uncore serve: accounts as of uncore top, for as long as the
-// program runs.
+// The memory traffic of cgroups for uncore serve: attribution divides it among tasks, as
+// for uncore top, for as long as the program runs.
 #pragma once
 
 #include <chrono>

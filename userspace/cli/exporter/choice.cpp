@@ -14,9 +14,10 @@ using uncore::errc;
 
 namespace {
 
-/// Events that are counted together or not at all.
+/// An event of all_series() that the machine may count, and the event on each box.
+/// Candidates in one list are chosen together or not at all.
 struct candidate {
-	size_t family, event;
+	size_t family, event; ///< indices
 	std::vector<uncore::event_group> groups;
 };
 using candidates = std::vector<candidate>;
@@ -27,6 +28,8 @@ bool is_missing(const uncore::error &failure)
 	return failure.code != errc::no_driver && failure.code != errc::system;
 }
 
+/// Chooses events in the order of all_series(), as long as they fit into the counters of
+/// their boxes beside the events that were chosen before.
 class chooser {
 public:
 	explicit chooser(const uncore::topology &machine)
@@ -34,8 +37,9 @@ public:
 	{
 	}
 
-	/// Choose the set of a family's events that begins at @p first.
-	/// @return the index of the event after the set.
+	/// Choose the event @p first of a family, and the events after it that are
+	/// in the same set (counted_event::set), if they fit.
+	/// @return the index of the next event.
 	uncore::result<size_t> add(size_t family, size_t first);
 	choice finish() &&;
 
@@ -50,7 +54,8 @@ private:
 	choice choice_;
 	/// Events chosen so far, by box.
 	std::map<const uncore::pmu_info *, std::vector<uncore::event>> counted_;
-	/// Family and name of each event or set that is not counted.
+	/// Family and name of each event or set that is not counted: an event
+	/// that is instead_of this may be counted.
 	std::set<std::pair<size_t, std::string_view>> lacking_;
 };
 
@@ -73,7 +78,8 @@ uncore::result<bool> chooser::parse(const series &definition,
 	return true;
 }
 
-/// Check that each box can count the candidates beside its chosen events.
+/// Check that each box can count the candidates and the events that were chosen for it
+/// at the same time.
 bool chooser::fits(const candidates &list) const
 {
 	auto counted = counted_;
@@ -92,6 +98,8 @@ bool chooser::fits(const candidates &list) const
 	return true;
 }
 
+/// Choose the candidates, if they fit.
+/// @return whether they were chosen.
 uncore::result<bool> chooser::take(const candidates &list)
 {
 	if (!fits(list))
@@ -134,6 +142,7 @@ uncore::result<size_t> chooser::add(size_t family, size_t first)
 		end++;
 	} while (!event.set.empty() && end < definition.events.size() &&
 		 definition.events[end].set == event.set);
+	// Skip a replacement if the machine counts the event that it replaces.
 	if (!event.instead_of.empty() &&
 	    !lacking_.contains({family, event.instead_of}))
 		return end;

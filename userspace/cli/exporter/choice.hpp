@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Choice of the exported events that a machine counts: of the events that the
-// machine has, as many as each box can count without multiplexing.
+// Choice of the events of series.json that uncore serve counts on this machine: as many
+// of the events that the machine has as each box can count without multiplexing.
 #pragma once
 
 #include <deque>
@@ -17,8 +17,8 @@ namespace cli {
 /// An event of all_series() at a box.
 struct chosen_event {
 	size_t family, event; ///< indices
-	const uncore::event *what;
-	uncore::counter_id id;
+	const uncore::event *what; ///< in choice::events
+	uncore::counter_id id;	   ///< of the event in choice::plan
 };
 
 /// Chosen events, and a plan that counts them without multiplexing.
@@ -30,7 +30,9 @@ struct choice {
 
 /// Choose the events to count.
 /// @param machine has to outlive the choice.
-/// @param with_accounts whether tasks' memory traffic is counted as well.
+/// @param with_accounts whether BPF programs also count the memory traffic of cgroups.
+/// With intel_uncore they need counters of their own, so families that give way
+/// (series::gives_way) are left out.
 /// Errors: errc::no_driver, errc::system.
 uncore::result<choice> choose_events(const uncore::topology &machine,
 				     bool with_accounts = false);

@@ -21,7 +21,7 @@ using clock = std::chrono::steady_clock;
 
 namespace {
 
-/// Interval between attempts to open counters.
+/// Shortest time between two attempts to open counters.
 constexpr std::chrono::seconds try_time{1};
 
 /// Return the label value for an error of opening the counters.
@@ -44,8 +44,8 @@ double seconds(clock::duration time)
 	return std::chrono::duration<double>(time).count();
 }
 
-/// List the inodes of the PMUs' folders.  The inodes change when another driver
-/// is loaded, or the same driver again.
+/// Identify the loaded driver by the inodes of its PMUs' folders in sysfs.  The inodes
+/// change when another driver is loaded, or the same driver again.
 std::string identity_of(const uncore::topology &machine)
 {
 	std::string inodes;
@@ -199,6 +199,7 @@ void collector::resume()
 		(void)open();
 }
 
+/// Take the counts and times of the session's last read.
 void collector::take_counts()
 {
 	for (auto &[key, time] : times_)
@@ -231,14 +232,15 @@ void collector::take_counts()
 	}
 }
 
-/// Find the boxes that the last read did not measure.  An offline CPU has lost
-/// its events, which are opened again.
+/// Find the boxes that the last read did not measure.  If a socket's last CPU went
+/// offline, its events are lost: check_machine() opens all counters again.
 void collector::find_down()
 {
 	const auto down_before = std::exchange(down_, {});
 	std::vector<const uncore::box_health *> worse;
 
-	// An idle socket's stopped clocks are not logged.
+	// Drop the session's own messages.  They also report a socket whose clocks
+	// have stopped because it is idle.
 	(void)session_->news();
 	for (const uncore::box_health &box :
 	     session_->health(uncore::period::total)) {
@@ -258,10 +260,13 @@ void collector::find_down()
 	find_frozen(down_before);
 }
 
-/// Find the boxes that another program has stopped.  An idle socket's clocks
-/// stop as well; with xeon_uncore, a foreign write tells the two apart, and the
-/// driver restarts single boxes itself.  intel_uncore detects no foreign
-/// writes, but a socket's clocks run while its counters are read.
+/// Find the boxes that another program has stopped.  A clock that does not count is not
+/// enough, as the clocks of an idle socket stop, too.
+/// xeon_uncore counts foreign writes, and restarts a single box itself.  A socket on
+/// which nothing counts is stopped if there was a foreign write since the counters were
+/// opened.
+/// intel_uncore does not count foreign writes.  There a box whose clock does not count is
+/// stopped, as the clocks of a socket run while its counters are read.
 void collector::find_frozen(const std::map<box_at, std::string> &down_before)
 {
 	const bool detects_writes = finds_foreign_writes();
@@ -281,8 +286,8 @@ void collector::find_frozen(const std::map<box_at, std::string> &down_before)
 		     foreign_writes(box.package) > written_[box.package]))
 			stopped.insert(box.package);
 	}
-	// A stopped box of the read before stays stopped until its socket
-	// counts.
+	// A box that was stopped at the last read stays stopped until any box of
+	// its socket counts.
 	for (const auto &[box, reason] : down_before)
 		if (reason == "stopped" && !counting.contains(box.second))
 			stopped.insert(box.second);
@@ -382,6 +387,8 @@ std::vector<box_count> collector::counts() const
 	return list;
 }
 
+/// After release(): open the counters if another driver, or the same driver again, has
+/// been loaded.
 void collector::check_released()
 {
 	auto machine = uncore::topology::read(options_.sysfs);
@@ -392,9 +399,9 @@ void collector::check_released()
 	resume();
 }
 
-/// Open the counters again if the driver or the boxes have changed.  A CPU that
-/// goes offline hands its events to another CPU of its socket; only the
-/// socket's last CPU takes the events with it.
+/// Open the counters again if the driver or the boxes have changed.  When a CPU goes
+/// offline, the kernel moves its events to another CPU of the socket, and the counters
+/// stay open.  Only with the last CPU of a socket the events are lost.
 void collector::check_machine()
 {
 	const std::string cpus = uncore::read_text(cpus_file_).value_or("");
@@ -418,6 +425,7 @@ void collector::check_machine()
 		(void)open();
 }
 
+/// Report a failure after which the counters have to be opened again.
 void collector::lose(const uncore::error &failure)
 {
 	say(failure.message);

@@ -21,7 +21,8 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Convert a count, which is whole unless it was scaled; NaN becomes null.
+/// Convert a count to a JSON number: whole numbers without a decimal point, NaN to null.
+/// Only scaled counts have fractions.
 json finite_or_null(double value)
 {
 	constexpr double exact_to = 9007199254740992; // 2^53
@@ -33,8 +34,9 @@ json finite_or_null(double value)
 	return value;
 }
 
-/// Return an identifier of this process that is unique across machines: counts
-/// of another process do not continue this process's counts.
+/// Return an identifier of this process that is unique across machines and boots.  By
+/// its change a page notices that the server was restarted, and that the counts begin
+/// anew.
 const std::string &instance()
 {
 	static const std::string id = [] {
@@ -67,7 +69,8 @@ json sockets_of(const collector &counters)
 	return list;
 }
 
-/// Sum bytes by socket and cgroup, both ways; empty if no cgroups are counted.
+/// Sum the memory traffic, reads and writes, by socket and by pod or cgroup.  Empty if
+/// the traffic of cgroups is not counted.
 json cgroups_of(const collector &counters)
 {
 	std::vector<family> families;
@@ -95,7 +98,8 @@ json cgroups_of(const collector &counters)
 	return document;
 }
 
-/// Index of every box, counted or not, in the list of boxes.
+/// Index of a box (PMU and socket) in the document's list of boxes, which also has boxes
+/// that are not counted.
 using box_places = std::map<std::pair<const uncore::pmu_info *, int>, size_t>;
 
 json boxes_of(const uncore::topology &machine, box_places &places)
@@ -141,7 +145,8 @@ json counters_of(const collector &counters, const box_places &places)
 	json list = json::array();
 
 	for (const box_count &count : counters.counts()) {
-		// The session has its own copy of the topology.
+		// count.pmu is in the session's copy of the topology, the keys of
+		// places are in the collector's.
 		const auto place = places.find(
 			{machine.find(count.pmu->name), count.package});
 		const std::string_view text = count.event->event;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Forms in which scrapers read metrics.
+// Writes families of samples in the forms that scrapers read, and chooses the form by
+// the Accept header of a request.
 #include "exporter/exposition.hpp"
 
 #include <cmath>
@@ -32,7 +33,7 @@ const char *name_of(family::kind type)
 	return "gauge";
 }
 
-/// Return the suffix of the samples' names of a type.
+/// Return the suffix that the names of samples have in families of a type.
 const char *suffix_of(family::kind type)
 {
 	switch (type) {
@@ -84,8 +85,8 @@ void put_sample(std::string &text, const family &owner, const sample &entry)
 	fmt::format_to(buffer(text), " {}\n", number(entry.value));
 }
 
-/// Write a family.  In the Prometheus form the family has the name of its
-/// samples; the form has neither the type "info" nor units.
+/// Write a family.  In the Prometheus form the HELP and TYPE lines have the name with the
+/// suffix; this form has neither the type "info" nor UNIT lines.
 void put_family(std::string &text, const family &exported, bool openmetrics)
 {
 	const std::string name =
@@ -230,7 +231,8 @@ const char *content_type(exposition form)
 exposition choose_form(std::string_view accept)
 {
 	unsigned openmetrics = 0;
-	// Of several ranges that match the form, the most specific counts.
+	// Weights of ranges that match the Prometheus form.  The most specific
+	// range counts.
 	std::optional<unsigned> exact, text, any;
 
 	while (!accept.empty()) {

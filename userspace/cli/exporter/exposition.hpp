@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Exported families of samples, and their forms for scrapers: OpenMetrics 1.0,
-// the Prometheus text format 0.0.4, and JSON.
+// Families of samples, and the forms in which scrapers such as Prometheus read them:
+// OpenMetrics 1.0, the Prometheus text format 0.0.4, and JSON.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace cli {
 
 enum class exposition { openmetrics, prometheus, json };
 
-/// Labels and a value.
+/// A value with its labels.
 struct sample {
 	std::vector<std::pair<std::string, std::string>> labels;
 	double value = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Families of samples: the counts of uncore serve, the machine's properties,
-// and the exporter's own state.
+// The families of samples that uncore serve exports: the counts of boxes, the machine's
+// properties, and the exporter's own state.
 #include "exporter/collector.hpp"
 
 #include <cmath>
@@ -117,8 +117,9 @@ family collector::counts_of(size_t index) const
 			std::string(definition.help)};
 	/// Index of the sample by its labels.
 	std::map<labels, size_t> indices;
-	/// Samples with at least one measured box.  A sum continues without its
-	/// unmeasured boxes; a sample of unmeasured boxes alone ends.
+	/// By sample: is any of its boxes measured?  A sample that is a sum of
+	/// several boxes stays without the counts of unmeasured boxes.  A sample
+	/// without measured boxes is left out.
 	std::vector<bool> measured;
 
 	for (auto it = tallies_.lower_bound({index, 0, 0, INT32_MIN});
@@ -252,8 +253,8 @@ void collector::add_own(std::vector<family> &list) const
 		add_process(list);
 }
 
-/// Add the state of the counters and sockets; sysfs has sockets without a
-/// driver.
+/// Add the state of the counters and sockets.  Sockets are known from sysfs also when no
+/// driver is loaded.
 void collector::add_up(std::vector<family> &list) const
 {
 	family sockets{"uncore_socket_up", kind::gauge, "",
@@ -276,7 +277,7 @@ void collector::add_up(std::vector<family> &list) const
 	list.push_back(std::move(down));
 }
 
-/// Add a 1 for each measured box and a 0 for each other box, which has no
+/// Add uncore_box_up: 1 for a measured box, 0 for a box that is not measured and has no
 /// series.
 void collector::add_boxes(std::vector<family> &list) const
 {

@@ -20,11 +20,12 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// A text names the fullest box if its share exceeds the total by this much.
+/// A text names the fullest box if its share is this much larger than the share of all
+/// boxes together.
 constexpr double notable = 0.02;
 
-/// Share of a transfer's bits that carries data: 8b/10b up to 5 GT/s, 128b/130b
-/// above.
+/// Share of a PCIe link's bits that carries data.  The encoding is 8b/10b up to 5 GT/s,
+/// 128b/130b above.
 constexpr double slow_link = 5, slow_share = 8.0 / 10, fast_share = 128.0 / 130;
 
 const json &limits()
@@ -57,6 +58,7 @@ std::optional<std::filesystem::path> child_of(const std::filesystem::path &port)
 	return std::nullopt;
 }
 
+/// Return the capacity of a port's link in bytes a second, each way; 0 without a link.
 double link_capacity(const std::filesystem::path &port)
 {
 	const auto child = child_of(port);
@@ -83,7 +85,7 @@ bool is_root_port(const std::filesystem::path &device)
 	return class_code.starts_with(bridge);
 }
 
-/// Tell whether a bus is below no port: "pci0000:00".
+/// Tell whether a folder is a root bus, such as "pci0000:00".
 bool is_root_bus(std::string_view name)
 {
 	return name.starts_with("pci") && name.find(':') != name.npos;
@@ -132,12 +134,15 @@ std::optional<double> pcie_capacity(const std::filesystem::path &sysfs,
 
 namespace {
 
-/// Counts of a box between two reads, each way, and its capacity.
+/// What a box has done between two reads, and could have done (capacity), in the limit's
+/// unit.  Some limits apply to each way separately, such as reads and writes of PCIe.
 struct box_use {
-	std::map<std::string, double> used;
+	std::map<std::string, double> used; ///< by way
 	double capacity = 0;
 	bool ever = false; ///< any count since the program started
 
+	/// Return the used share of the capacity, of the fuller way; NaN if a
+	/// count is missing.
 	double share() const
 	{
 		double most = capacity > 0 ? 0 : std::nan("");
@@ -161,11 +166,16 @@ struct box_use {
 
 using box_uses = std::map<unsigned, box_use>;
 
-/// A limit applied to a socket's boxes.
+/// A limit applied to a socket's boxes.  These keys of a limit are its formula:
+/// "box" is the box type.  "used" lists the series that add up to the used part, each
+/// with a factor, and with "value" only the samples with this label value.  "by" is the
+/// label that tells the ways apart.  "capacity" is a series of clocks times a factor,
+/// also of another box type; or a "fact", the PCIe links' capacity.  With "populated",
+/// boxes that have never counted anything are left out.
 class limit_at {
 public:
-	/// @param links of the socket's PCIe links, see pcie_capacity()
-	/// @param seconds between the two counts
+	/// @param links capacity of the socket's PCIe links, see pcie_capacity()
+	/// @param seconds between @p last_counts and @p counts
 	limit_at(const json &limit, int socket, double links, double seconds,
 		 const collector &counters,
 		 const std::vector<box_count> &last_counts,
@@ -189,6 +199,7 @@ private:
 	const std::vector<box_count> &last_counts_, &counts_;
 };
 
+/// Tell whether a box of the limit's type is not measured.
 bool limit_at::is_dead(unsigned instance) const
 {
 	return std::any_of(counters_.down().begin(), counters_.down().end(),
@@ -243,6 +254,7 @@ void limit_at::add_capacity(box_uses &boxes) const
 {
 	const json &capacity = limit_["capacity"];
 
+	// All links of the socket are the capacity of each box.
 	if (capacity.contains("fact")) {
 		for (auto &[number, use] : boxes)
 			use.capacity = links_ * seconds_;
@@ -260,6 +272,7 @@ void limit_at::add_capacity(box_uses &boxes) const
 		if (count.package != socket_ || count.pmu->box != box ||
 		    capacity["series"] != count.family->name)
 			continue;
+		// The clock of another box type is the clock of all boxes.
 		if (box != own_box)
 			for (auto &[number, use] : boxes)
 				use.capacity += cycles * factor;
@@ -305,7 +318,7 @@ std::optional<limit_use> limit_at::use() const
 	for (const auto &[number, use] : boxes) {
 		for (const auto &[way, value] : use.used)
 			total.used[way] += value;
-		// Links are the socket's, not a box's.
+		// Do not add the capacity of links, which is the socket's.
 		total.capacity = (links ? 0 : total.capacity) + use.capacity;
 		if (use.share() > summary.fullest_share) {
 			summary.fullest_share = use.share();
@@ -327,6 +340,7 @@ std::string percent(double part)
 			   part > 0 && part < 0.0995 ? 1 : 0);
 }
 
+/// Tell whether the capacities of the boxes are added: bytes, not shares of time.
 bool is_sum(const limit_use &use)
 {
 	return use.unit == "B/s";
@@ -351,8 +365,8 @@ std::string text_of(const limit_use &use)
 	return text + fmt::format(" ({} {})", use.one, use.fullest);
 }
 
-/// Rate a use: 1 or more if all boxes together, or a single box, limit the
-/// socket.
+/// Rate a use: 1 or more if it limits the socket.  All boxes together limit from a share
+/// of use.busy on, a single box from half way between use.busy and 1.
 double pressure(const limit_use &use)
 {
 	if (!use.of.empty())
@@ -388,6 +402,7 @@ void limit_uses::take(const collector &counters)
 		capacities_.reset();
 	if (!capacities_ && counters.machine())
 		capacities_ = std::make_shared<const capacities>(counters);
+	// Compare only counts of the same counters.
 	if (counters.revision() == revision_ &&
 	    counts.size() == last_counts_.size() && counters.machine() &&
 	    counters.problem().empty())
@@ -428,7 +443,7 @@ const limit_use *limit_uses::find(int socket, std::string_view name) const
 
 namespace {
 
-/// Check that other uses reach the least shares that a use needs to limit.
+/// Check that other uses have the shares that @p use needs to limit (limit_use::with).
 bool matters(const limit_use &use, const std::vector<limit_use> &uses)
 {
 	return std::all_of(
@@ -459,7 +474,7 @@ judgement judge(const std::vector<limit_use> &uses,
 		return pressure(use) >= 1 && matters(use, uses);
 	};
 
-	// Full boxes come before a share of a total.
+	// A use of full boxes is preferred to a use that is a part of a total.
 	for (const limit_use &use : uses)
 		if (full(use) &&
 		    (!limiting || std::pair(use.of.empty(), pressure(use)) >

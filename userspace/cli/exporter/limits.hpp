@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Capacities of boxes, and the share of each capacity in use.  The formulas are
-// metrics of the event catalogue: limits.json names them, and tables.py turns
-// them into formulas of series.  The die map's page gets the formulas from
-// /api/topology; userspace/monitoring/generate.py turns them into rules and
-// panels.
+// Which resource limits a socket?  A limit is a formula for the capacity of a box type
+// and for the used share of it, for example the bytes that memory channels could transfer
+// and did.  A use is the result for the boxes of a socket between two reads.  The
+// verdict on a socket names the use that limits it, if any.
+//
+// The formulas are metrics of the event catalogue: limits.json names them, and tables.py
+// turns them into formulas of series.  The die map's page gets the formulas from
+// /api/topology; userspace/monitoring/generate.py turns them into rules and panels.
 #pragma once
 
 #include <filesystem>
@@ -37,20 +40,25 @@ struct limit_use {
 	std::string one = {};  ///< name of a box: "channel"
 	/// Unit of the capacity; empty for a share of time.
 	std::string unit = {};
-	double share = 0; ///< used share of the socket's capacity
-	double capacity = 0;
-	double busy = 1;    ///< least share that limits the socket
-	bool named = false; ///< part of each verdict, limiting or not
-	/// Total that the share is a part of, such as "LLC misses"; empty for
-	/// boxes.  Such a use limits a socket only when no box is full.
+	/// Used share of the socket's capacity, 0 to 1: of all boxes together
+	/// (socket "sum" in limits.json), or of the fullest box ("max").
+	double share = 0;
+	double capacity = 0; ///< of the socket, in units a second
+	double busy = 1;     ///< share from which the use limits the socket
+	bool named = false;  ///< part of each verdict, limiting or not
+	/// Not empty if the share is not that of a box's capacity, but a part of
+	/// this total, such as "LLC misses".  Such a use limits a socket only
+	/// when no box is full.
 	std::string of = {};
-	/// Least shares of other uses that this use needs to limit the socket.
+	/// Other uses by name, and the share that each must have for this use to
+	/// limit the socket.
 	std::map<std::string, double> with = {};
-	unsigned boxes = 0;
-	unsigned fullest = 0; ///< box number
-	double fullest_share = 0;
-	double together = 0; ///< share of the summed capacity of all boxes
-	/// Share of each box by box number, unpopulated boxes included.
+	unsigned boxes = 0;	  ///< number of boxes
+	unsigned fullest = 0;	  ///< number of the fullest box
+	double fullest_share = 0; ///< share of the fullest box's capacity
+	double together = 0;	  ///< share of the summed capacity of all boxes
+	/// Share of each box by box number, also of unpopulated boxes: channels
+	/// without modules.
 	std::map<unsigned, double> each = {};
 };
 
@@ -62,14 +70,17 @@ struct judgement {
 	/// "72 % of 63.5 GiB/s, channel 2 is the fullest (75 %)", "QPI 12 %",
 	/// "Memory channel 3 is dead"
 	std::vector<std::string> facts = {};
-	std::string told; ///< name of the use with the most telling history
+	/// Name of the use whose history is shown beside the verdict: the limiting
+	/// use, or the first.
+	std::string told;
 
 	/// "limited by memory: 72 % of ...; QPI 12 %"
 	std::string text() const;
 };
 
 /// Find the use that limits a socket.
-/// @param uses of the socket; boxes in @p down are not part of them.
+/// @param uses of the socket's measured boxes.
+/// @param down sentences about boxes that are not measured, for the verdict.
 judgement judge(const std::vector<limit_use> &uses,
 		std::vector<std::string> down = {});
 
@@ -92,10 +103,10 @@ public:
 private:
 	struct capacities;
 
-	/// Capacities of the machine at revision_.
 	std::shared_ptr<const capacities> capacities_;
+	/// Counts, collector::elapsed() by box type and socket, and
+	/// collector::revision() at the last take().
 	std::vector<box_count> last_counts_;
-	/// Elapsed seconds of a limit's boxes at the last take().
 	std::map<std::pair<std::string, int>, double> elapsed_;
 	uint64_t revision_ = 0;
 	std::map<int, std::vector<limit_use>> sockets_;

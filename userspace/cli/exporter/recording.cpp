@@ -16,6 +16,7 @@ using json = nlohmann::ordered_json;
 
 namespace {
 
+/// Return the key of a counter: "SOCKET EVENT".
 std::string key_of(int socket, std::string_view event)
 {
 	return fmt::format("{} {}", socket, event);
@@ -52,7 +53,8 @@ void recorder::begin(const collector &counters)
 
 	json machine = describe(counters);
 
-	// The program that shows the recording has newer limits.
+	// A recording has no limits: the program that shows it takes its own,
+	// which may be newer.
 	machine.erase("limits");
 	write(dump(machine, -1));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Recordings of the die map: a document a line, so that a truncated recording
-// stays readable (Documentation/die-map.rst).
+// Recordings of the die map.  A recording is a file with a JSON document in each line:
+// the machine, then a snapshot of the counts a second.  So a truncated recording stays
+// readable.  Documentation/die-map.rst has the format.
 #pragma once
 
 #include <string>
@@ -20,10 +21,10 @@ public:
 	/// Create the file.  Errors: errc::system.
 	static uncore::result<recorder> create(const std::string &path);
 
-	/// Write the machine; to be called first, with open counters.
+	/// Write the machine.  Call first, with open counters.
 	void begin(const collector &counters);
-	/// Write a snapshot.  Counters opened after begin() are omitted;
-	/// counters closed since begin() are null.
+	/// Write a snapshot: the counts of the counters that were open at begin(),
+	/// null for a counter that has been closed since.
 	void add(const collector &counters,
 		 std::chrono::steady_clock::time_point read_at);
 	/// Write the end mark and commit the file.  Errors: errc::system, also
@@ -39,7 +40,8 @@ private:
 
 	output_file file_;
 	limit_uses uses_;
-	std::vector<std::string> counters_; ///< "SOCKET EVENT" at begin()
+	/// Key of each count in a snapshot: "SOCKET EVENT".
+	std::vector<std::string> counters_;
 	size_t snapshots_ = 0;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Events that uncore serve counts, and their series, from series.json.  If a
-// box cannot count all its events at once, the first events take precedence
+// The series of uncore serve and the events that they count, from series.json.  A family
+// is a set of series with the same meaning, such as the memory traffic of each channel.
+// If a box cannot count all events at once, events earlier in the file are preferred
 // (exporter/choice.hpp).
 #pragma once
 
@@ -14,18 +15,18 @@ struct label {
 	std::string_view name, value;
 };
 
-/// An event that goes into a sample of a family.
+/// An event whose count is added to a sample of a family.
 struct counted_event {
 	/// Name without the box type: "cas_count.rd".
 	std::string_view event;
 	std::vector<label> labels;
 	/// Value of one count in the family's unit.
 	double factor = 1;
-	/// More informative event or set, which this event replaces if the
-	/// machine does not count the former.
+	/// A more informative event or set.  This event is counted only if the
+	/// machine does not count that event or set.
 	std::string_view instead_of = {};
-	/// Name of a set: neighbours with the same name are counted together or
-	/// not at all.
+	/// Name of a set: consecutive events with the same name are counted
+	/// together or not at all.
 	std::string_view set = {};
 };
 
@@ -36,15 +37,18 @@ struct series {
 	std::string_view help;
 	std::string_view box; ///< box type, "imc"
 	std::vector<counted_event> events;
-	/// Whether the family is omitted if accounts of cgroups need the
-	/// counters: under intel_uncore equal events do not share a counter.
+	/// Whether to omit the family if the traffic of cgroups is counted with
+	/// intel_uncore: its equal events do not share a counter, so the boxes
+	/// have too few counters for both.
 	bool gives_way = false;
 };
 
-/// The label that distinguishes a box type's boxes.
+/// The label with the number of a box, such as "channel" of iMCs.
 struct instance_label {
 	std::string_view box, name;
-	bool always = false; ///< not only with --per-box
+	/// Samples always have the label; else only with --per-box, and a sample
+	/// is the sum of a socket's boxes.
+	bool always = false;
 };
 
 std::span<const series> all_series();
