@@ -10,7 +10,8 @@ namespace cli {
 
 namespace {
 
-/// Time for which a connection that receives its answer does not give way.
+/// Time since the last progress before which give_way() does not end a connection that is
+/// receiving its answer.
 constexpr std::chrono::seconds answer_time{2};
 
 /// Return the network of a client.  IPv6 networks have 64 bits: a client may
@@ -135,7 +136,7 @@ void client_list::end_slow()
 
 	for (client &peer : clients_) {
 		if (peer.streams)
-			continue; // streams have another limit
+			continue; // stream_list::publish() has their limit
 		if (now - peer.since < request_time)
 			break;
 		end(peer);

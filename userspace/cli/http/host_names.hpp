@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Host headers that a server accepts on addresses that only this machine
-// reaches.
+// Check of the Host header of requests to a listener that only this machine reaches.
 #pragma once
 
 #include <string>
@@ -9,11 +8,12 @@
 
 namespace cli {
 
-/// Names of this machine for its own server.  A page of another name that
-/// resolves to this machine (DNS rebinding) is refused.
+/// Names by which programs on this machine may call the server.  A web site can let its
+/// name resolve to 127.0.0.1 (DNS rebinding), so that its page could read the server's
+/// answers in a browser.  Such a request has the site's name and is refused.
 class host_names {
 public:
-	/// @param more further allowed names.
+	/// @param more names that are allowed beside this machine's own.
 	explicit host_names(const std::vector<std::string> &more);
 
 	/// Check a Host header, such as "localhost:10331".

@@ -118,7 +118,8 @@ uncore::result<unique_fd> listen_at(const addrinfo &info,
 	return failed(text, errno);
 }
 
-/// Remove the socket of a server that has ended without removing its socket.
+/// Remove the socket file of a server that was killed.  If the server still runs, the
+/// connection succeeds, and the file stays.
 void remove_dead_socket(const sockaddr_un &address)
 {
 	const unique_fd probe(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -263,7 +264,7 @@ std::optional<accepted> listeners::accept(bool &failed)
 			&connection.size, SOCK_CLOEXEC | SOCK_NONBLOCK));
 		if (connection.socket)
 			return connection;
-		// Other errors are errors of the connection.
+		// Other errors concern this connection only, or none is waiting.
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
 		    errno == ENOMEM)
 			failed = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The listening sockets of uncore serve: unix sockets and numeric addresses.
-// The unspecified IPv6 address accepts IPv4 as well.
+// The listening sockets of uncore serve: unix sockets, and numeric IPv4 and IPv6
+// addresses.  [::] also accepts connections by IPv4.
 #pragma once
 
 #include <optional>
@@ -31,10 +31,10 @@ public:
 	~listeners();
 
 	/// Listen on addresses.
-	/// @param option that has the addresses, for messages.
-	/// @param addresses "127.0.0.1:10331", "[::]:0",
-	/// "unix:/run/uncore.sock" Errors: errc::invalid (an address),
-	/// errc::system (port in use).
+	/// @param option option of the command line, for messages.
+	/// @param addresses "127.0.0.1:10331", "[::]:0" (0: any free port),
+	/// "unix:/run/uncore.sock".
+	/// Errors: errc::invalid (an address), errc::system (port in use).
 	static uncore::result<listeners>
 	open(const char *option, const std::vector<std::string> &addresses);
 
@@ -42,8 +42,9 @@ public:
 	std::vector<std::string> names() const;
 	std::vector<int> fds() const;
 
-	/// Accept the next waiting connection.  Without a connection, @p failed
-	/// tells whether descriptors or memory have run out.
+	/// Accept the next waiting connection.
+	/// @param failed set to true if descriptors or memory have run out.
+	/// @return nullopt if no connection is waiting or can be accepted.
 	std::optional<accepted> accept(bool &failed);
 
 private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// HTTP by libmicrohttpd.  Any program that reaches the port may send
-// anything: the number of connections, the memory of each and the time for a
-// request are bounded.
+// The HTTP server, with libmicrohttpd ("the library").  Clients are not trusted: the
+// number of connections, the memory of each and the time for a request are limited.
 #include "http/server.hpp"
 
 #include <algorithm>
@@ -28,22 +27,23 @@ using uncore::errc;
 
 namespace {
 
-/// Limit of connections; above, the longest waiting connection gives way to a
-/// new connection.
+/// Limit of connections.  Beyond the limit, an old connection is ended for each new
+/// connection (client_list::give_way()).
 constexpr size_t most_connections = 512;
 /// Bytes for a request's line and headers, and for the answer's headers.
 constexpr size_t connection_memory = 16 * 1024;
-/// Least size of bodies that are sent in parts, so that the server notices the
-/// client's progress.
+/// Size from which a body is sent in parts.  Each part restarts the client's waiting
+/// time, so that a slow client that makes progress is not disconnected.
 constexpr size_t large_body = 256 * 1024;
-/// Pause in accepting connections after descriptors have run out.
+/// Pause before the next accept() after descriptors have run out, or if no connection
+/// could be ended.
 constexpr std::chrono::milliseconds accept_pause{100};
 
 struct daemon_closer {
 	void operator()(MHD_Daemon *daemon) const { MHD_stop_daemon(daemon); }
 };
 
-/// Store a message of the library in a string; the last message remains.
+/// Callback for messages of the library.  Keep the last message in a string.
 void log_to(void *cls, const char *format, va_list arguments)
 {
 	char line[256];
@@ -58,7 +58,7 @@ http_reply text_reply(unsigned status, std::string text)
 		std::make_shared<const std::string>(std::move(text))};
 }
 
-/// Source of a body that several answers may share.
+/// Source of an answer whose text exists already.
 class body_source : public http_source {
 public:
 	explicit body_source(std::shared_ptr<const std::string> body)
@@ -97,7 +97,7 @@ struct http_server::state {
 	client_list clients;
 	stream_list streams;
 	unique_fd epoll;
-	/// Server that answers probes.
+	/// Second server, for the listeners of http_options::listen_health.
 	std::optional<http_server> health;
 	/// End of a pause in accepting connections.
 	std::optional<clock::time_point> paused;
@@ -155,7 +155,7 @@ void http_server::state::on_completed(void *cls, MHD_Connection *connection,
 
 namespace {
 
-/// State of an answer from a source.
+/// Argument of the library's callbacks for an answer from a source.
 struct source_handle {
 	std::shared_ptr<http_source> source;
 	client_list *clients;
@@ -250,7 +250,7 @@ MHD_Result http_server::state::reply(MHD_Connection *connection,
 	// Scripts and styles are files of this server, never part of a page.
 	add("Content-Security-Policy",
 	    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
-	// Proxies must not buffer a stream.
+	// Proxies such as nginx must not buffer the answer.
 	if (message.stream || message.source)
 		add("X-Accel-Buffering", "no");
 	if (message.status == MHD_HTTP_METHOD_NOT_ALLOWED)
@@ -267,6 +267,7 @@ MHD_Result http_server::state::reply(MHD_Connection *connection,
 	return queued;
 }
 
+/// Refuse a request for another host name to a listener that only this machine reaches.
 std::optional<http_reply> http_server::state::refuse(MHD_Connection *connection)
 {
 	const char *host = MHD_lookup_connection_value(
@@ -290,8 +291,8 @@ MHD_Result http_server::state::take(MHD_Connection *connection,
 	    strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return reply(connection, text_reply(MHD_HTTP_METHOD_NOT_ALLOWED,
 						    "GET and HEAD only\n"));
-	// First call: headers.  Later calls: parts of the body, which are
-	// ignored.
+	// The library calls with the headers, then with each part of the body,
+	// which is ignored, and at last with an empty part: time to answer.
 	if (!*request) {
 		*request = &seen;
 		return MHD_YES;
@@ -322,7 +323,8 @@ MHD_Result http_server::state::on_request(void *cls, MHD_Connection *connection,
 					  const char *, const char *,
 					  size_t *size, void **request)
 {
-	// No exception may pass the library, which is in C.
+	// An exception must not pass through the functions of the library, which
+	// are in C.
 	try {
 		return static_cast<state *>(cls)->take(connection, path, method,
 						       size, request);
@@ -345,7 +347,7 @@ bool http_server::state::make_room()
 	return clients.size() < most_connections;
 }
 
-/// Accept connections while there is room, or while other connections give way.
+/// Accept waiting connections while there is room or can be made.
 void http_server::state::accept()
 {
 	const auto now = clock::now();
@@ -355,7 +357,8 @@ void http_server::state::accept()
 	if (paused)
 		listen(true);
 	paused.reset();
-	// Limited, so that connected clients are answered in between.
+	// Accept a limited number, so that connected clients are answered before
+	// the next call.
 	for (size_t i = 0; i < most_connections; i++) {
 		bool failed = false;
 
@@ -401,7 +404,8 @@ http_server::state::~state()
 	daemon.reset();
 }
 
-/// Create the descriptor that polls all sockets and the library.
+/// Create the descriptor to poll for events of all listeners, of the library and of the
+/// second server.
 uncore::result<void> http_server::state::watch()
 {
 	const MHD_DaemonInfo *info =
@@ -462,7 +466,7 @@ uncore::result<void> http_server::state::start()
 
 // --- the server
 
-/// Tell whether a listener of probes answers a path.
+/// Tell whether the listeners of http_options::listen_health answer a path.
 static bool is_probe(std::string_view path)
 {
 	return path == "/livez" || path == "/readyz" || path == "/healthz";

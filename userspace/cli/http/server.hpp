@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The HTTP side of uncore serve: libmicrohttpd with limits, in one thread.  The
-// server answers GET and HEAD, ignores request bodies, and does not depend on
-// counters.
+// The HTTP server of uncore serve: libmicrohttpd ("the library") with limits, in one
+// thread.  The caller polls fd() and calls run().  The server answers GET and HEAD and
+// ignores request bodies.  It knows nothing of counters: a handler makes the answers.
 #pragma once
 
 #include <chrono>
@@ -35,7 +35,7 @@ struct http_request {
 	std::function<std::string_view(const char *name)> argument = {};
 };
 
-/// Source of an answer that is generated while the client receives it.
+/// Source of a large answer that is generated while the client receives it.
 class http_source {
 public:
 	virtual ~http_source() = default;
@@ -52,9 +52,9 @@ struct http_reply {
 	std::shared_ptr<const std::string> body;
 	/// Source of the answer, instead of a body.
 	std::shared_ptr<http_source> source = {};
-	/// Whether published messages follow the body, for as long as the
-	/// client stays connected.  Above the limit of streams the answer is
-	/// 503.
+	/// Whether the answer is a stream: after the body, the client gets each
+	/// message of publish(), for as long as it stays connected.  If there are
+	/// too many streams, the answer is 503.
 	bool stream = false;
 };
 
@@ -73,17 +73,17 @@ public:
 	/// except listen_health, with the chosen ports instead of 0.
 	const std::vector<std::string> &urls() const;
 
-	/// Return the descriptor to poll: run() is due when it is readable, or
-	/// at deadline(), if there is a deadline.
+	/// Return the descriptor to poll.  Call run() when it is readable, and at
+	/// deadline(), if there is a deadline.
 	int fd() const;
 	std::optional<std::chrono::steady_clock::time_point> deadline() const;
 	void run();
 	/// Read certificates again.  run() does so when the files have changed.
 	void reload();
 
-	/// Send a message to all streams.  A client that is still receiving the
-	/// message before misses this message, and is disconnected after a
-	/// while.
+	/// Send a message to all streams.  A client that is still receiving an
+	/// earlier message does not get this message; if it takes too long, it is
+	/// disconnected.
 	void publish(const std::shared_ptr<const std::string> &message);
 	/// Return the number of clients with a stream.
 	size_t streams() const;

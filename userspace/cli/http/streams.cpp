@@ -11,12 +11,12 @@ namespace cli {
 
 namespace {
 
-/// Limit of streams, which last: else a few clients could occupy all
-/// connections.
+/// Limit of streams.  A stream is not ended to make room for new connections, so without
+/// the limit a few clients could occupy all connections.
 constexpr size_t most_streams = 32;
-/// Time for a client to receive a message, and bytes of messages that the
-/// kernel buffers for a slow client.
+/// Longest time for a client to receive a message.
 constexpr std::chrono::seconds message_time{10};
+/// Bytes that the kernel buffers for a slow client (SO_SNDBUF).
 constexpr int stream_buffer = 16 * 1024;
 
 } // namespace
@@ -60,15 +60,16 @@ void stream_list::end(stream &entry)
 {
 	if (client *peer = client_list::find(entry.connection))
 		client_list::end(*peer);
-	// The library does not check suspended connections.
+	// The library does not notice the shutdown of a suspended connection.
 	if (entry.waiting)
 		MHD_resume_connection(entry.connection);
 	entry.waiting = false;
 	entry.connection = nullptr;
 }
 
-/// Check each stream's connection: without this check, a client that has closed
-/// its connection occupies a stream until the next message, a second later.
+/// Check whether the client of each stream has closed its connection.  The library does
+/// not notice a close while a connection is suspended; without the check the stream would
+/// stay until the next message.
 bool stream_list::has_room()
 {
 	char byte;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Streams, answers without an end: each published message goes to all clients
-// with a stream.
+// Streams: answers without an end.  Each published message is sent to all clients with a
+// stream.  Between two messages the connection is suspended: libmicrohttpd ("the
+// library") does not ask for data until it is resumed.
 #pragma once
 
 #include <chrono>
@@ -27,14 +28,14 @@ public:
 	/// room for another stream.
 	bool has_room();
 	size_t size() const;
-	/// Send a message to all streams.  A client that is still receiving the
-	/// message before misses this message, and is disconnected after a
-	/// while.
+	/// Send a message to all streams.  A client that is still receiving an
+	/// earlier message does not get this message; if it takes longer than
+	/// message_time, it is disconnected.
 	void publish(const message &next);
 	/// Mark the stream of a closed connection.
 	void close(MHD_Connection *connection);
-	/// Resume all connections: the library does not stop while connections
-	/// are suspended.
+	/// Resume all connections before the library is stopped, which requires
+	/// that no connection is suspended.
 	void resume_all();
 
 private:
@@ -42,9 +43,9 @@ private:
 
 	struct stream {
 		MHD_Connection *connection; ///< nullptr when closed
-		message sending;
-		size_t sent;
-		clock::time_point since; ///< time of the last message
+		message sending;	 ///< the current message
+		size_t sent;		 ///< bytes of the message
+		clock::time_point since; ///< begin of the message
 		bool waiting;		 ///< suspended until the next message
 	};
 	/// Argument of the callbacks of the library.

@@ -27,9 +27,10 @@ namespace {
 
 /// Limit of the certificates in a chain.
 constexpr unsigned most_certificates = 16;
-/// Upper limit of the time of a handshake.
+/// Time for which a replaced certificate is kept, as handshakes may still use it: longer
+/// than any handshake takes.
 constexpr std::chrono::seconds handshake_time{60};
-/// Interval at which the files are checked for a change.
+/// Shortest time between two checks of the files for a change.
 constexpr std::chrono::seconds check_time{1};
 
 uncore::result<std::string> read_pem(const std::string &path,
@@ -216,8 +217,8 @@ load_identity(const tls_files &files)
 	return std::shared_ptr<const tls_identity>(std::move(identity));
 }
 
-/// Identity of the process: the library's callback has no argument for a
-/// server.
+/// The identity in use.  A global variable, as the library passes no argument with which
+/// its callback could find the server.
 std::shared_ptr<const tls_identity> current;
 
 /// Replaced identity that handshakes may still use.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The certificate of uncore serve with its key, and the authorities of its
-// clients' certificates: files that may change while the server runs.
-// libmicrohttpd requests the certificate at each handshake.
+// The TLS files of uncore serve: its certificate and key, and the certificates of the
+// authorities that sign clients' certificates.  The files may change while the server
+// runs.  At each TLS handshake libmicrohttpd calls a function that returns the current
+// certificate.
 #pragma once
 
 #include <chrono>
@@ -21,7 +22,7 @@ struct tls_files {
 	std::string client_ca;
 };
 
-/// Watch on the files of a running server.
+/// Loads the files, and again when they change.
 class tls_watch {
 public:
 	explicit tls_watch(tls_files files) : files_(std::move(files)) {}

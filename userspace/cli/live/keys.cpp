@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The keys of uncore live.
+// Changes the user's choices in uncore live by keys.
 #include "live/state.hpp"
 
 #include <algorithm>
@@ -81,6 +81,7 @@ bool move(live_state &state, int key, size_t page)
 		state.first() = 0;
 		return true;
 	case screen::end:
+		// Far beyond the last row; make_page() reduces the number.
 		scroll(state.first(), 1 << 20, false);
 		return true;
 	case screen::left:

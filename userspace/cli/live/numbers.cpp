@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Numbers of uncore live, from the counters of uncore serve.
+// Makes the numbers of uncore live from the families of samples of uncore serve.
 #include "live/numbers.hpp"
 
 #include <algorithm>
@@ -54,13 +54,13 @@ const family *family_named(const std::vector<family> &families,
 	return match == families.end() ? nullptr : &*match;
 }
 
-/// Divide; not a number instead of infinity.
+/// Divide @p dividend; NaN if the divisor is 0, negative or unknown.
 double divided(double divisor, double dividend)
 {
 	return divisor > 0 ? dividend / divisor : std::nan("");
 }
 
-/// Remove the number at the end of a label.
+/// Remove the number of the box from the label of a row: "  channel " of "  channel 3".
 std::string_view stem(std::string_view label)
 {
 	return label.substr(0, label.find_last_not_of("0123456789") + 1);
@@ -142,7 +142,8 @@ std::vector<std::string> live_numbers::labels_of(std::string_view name,
 {
 	std::vector<std::string> values;
 
-	// The page shows a box whose series has ended as dead.
+	// Keep the labels of series that have ended, so that the page can show
+	// their boxes as dead.
 	for (const std::string &value : known_labels_[{name, socket}])
 		values.push_back(value);
 	if (const family *now = family_named(now_, name))
@@ -172,8 +173,8 @@ live_cell &live_numbers::set_cell(live_row new_row, int socket, double value,
 				});
 
 	if (row == rows_.end()) {
-		// Behind the other boxes of the box type: a socket can have
-		// more boxes than the first socket.
+		// Insert the row behind the rows of the other boxes of its type.
+		// It comes late if another socket has more boxes than the first.
 		const auto sibling =
 			std::find_if(rows_.rbegin(), rows_.rend(),
 				     [&](const live_row &candidate) {
@@ -428,7 +429,7 @@ void live_numbers::take(std::vector<family> families,
 			cell.parts.clear();
 		}
 
-	// The rows of a box stay together: the loop over sockets is inside.
+	// A socket that is known but has no sample now is offline.
 	offline_.clear();
 	if (const family *cpus = family_named(now_, "uncore_socket_cpus")) {
 		offline_ = sockets_;
@@ -440,6 +441,8 @@ void live_numbers::take(std::vector<family> families,
 			offline_.erase(socket);
 		}
 	}
+	// The outer loop is over box types: rows are added in this order, and the
+	// rows of a box type stay together.
 	for (const auto method :
 	     {&live_numbers::take_memory, &live_numbers::take_llc,
 	      &live_numbers::take_qpi, &live_numbers::take_pcie,

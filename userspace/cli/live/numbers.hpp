@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Numbers of each socket in uncore live, and their history: the series of
-// uncore serve as rates and shares, by the formulas of the recording rules.
+// Numbers of each socket in uncore live, and their history.  The counts come from the
+// collector of uncore serve.  They are shown as rates, and as shares of the most that is
+// possible, with the same formulas as in the recording rules for Prometheus.
 // Independent of the terminal.
 #pragma once
 
@@ -21,26 +22,27 @@ namespace cli {
 /// Unit of a number.
 enum class measure { bytes, events, cores, hertz, share };
 
-/// Room in which a row is shown.  With little room a row stands for several
-/// rows.
+/// Room on the page for which a row is made.  Some boxes have a row each with large room,
+/// and one row for all of them with small room.
 enum class row_room { any, small, large };
 
-/// A row's number of a socket.  Not a number: unknown.
+/// The number of a row for a socket.  NaN: unknown.
 struct live_cell {
 	double value = std::nan("");
-	/// Share of the limit, 0 to 1, or of another row.
+	/// Share of the most that is possible, 0 to 1; of "remote", share of the
+	/// misses.
 	double share = std::nan("");
 	bool dead = false; ///< the box is not measured
-	/// Share of each box, by box; for row_room::small.
+	/// In a row of row_room::small: the share of each box.
 	std::vector<double> parts;
-	std::deque<double> past; ///< values, oldest first
+	std::deque<double> past; ///< value at each read, oldest first
 };
 
 struct live_row {
 	std::string label;
 	measure unit = measure::events;
 	row_room room = row_room::any;
-	bool heading = false; ///< rows below are parts of this row
+	bool heading = false; ///< the indented rows below are details of this row
 	/// A share near 1 means that the box is at the limit.
 	bool fills = false;
 	std::map<int, live_cell> sockets = {};
@@ -48,9 +50,10 @@ struct live_row {
 
 class live_numbers {
 public:
-	/// Take the families of a read, and the times of the read from @p
-	/// collector.  Numbers and @p uses are of the time since the previous
-	/// read.
+	/// Make the numbers of the time since the previous read.
+	/// @param families of this read.
+	/// @param collector has the times of the read.
+	/// @param uses limits in use, of the same time.
 	void take(std::vector<family> families, const collector &collector,
 		  const limit_uses &uses);
 
@@ -75,7 +78,8 @@ private:
 
 	/// Does uncore serve export the family?
 	bool has(std::string_view family) const;
-	/// Get the growth of a family's samples with these labels.
+	/// Get by how much the samples of a family with these labels have grown
+	/// since the previous read; NaN if unknown.
 	double growth(std::string_view family, int socket,
 		      const label_filter &labels = {}) const;
 	/// List the values of a label in a socket's samples of a family.
@@ -104,8 +108,8 @@ private:
 		set_cell(std::move(row), socket, value, std::nan(""));
 	}
 
-	std::vector<family> now_, before_;
-	/// All labels so far, by family and socket.
+	std::vector<family> now_, before_; ///< of the last two reads
+	/// All values of a label so far, by family and socket.
 	std::map<std::pair<std::string_view, int>, std::vector<std::string>>
 		known_labels_;
 	std::vector<live_row> rows_;

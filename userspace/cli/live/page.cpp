@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore live's page.
+// Makes the lines of uncore live's page.  From top to bottom: a title, a verdict on each
+// socket (limits.hpp), the numbers with a column for each socket, the tasks, and the
+// keys.  With --once the page is endless: it has as many lines as necessary, and no keys.
 #include "live/page.hpp"
 
 #include <algorithm>
@@ -16,15 +18,19 @@ namespace cli {
 
 namespace {
 
+/// Widths in columns of the terminal: of a row's label; of the value and the share of a
+/// socket, after which the history has the remaining columns; of a socket.
 constexpr size_t label_columns = 14;
-/// Columns of a socket: value, share, and a sparkline in the remaining columns.
 constexpr size_t value_columns = 10, share_columns = 6;
 constexpr size_t least_socket = 26, usual_socket = 33;
+/// Lines of the smallest terminal.
 constexpr size_t least_lines = 8;
+/// Width of the socket's number before a verdict.
 constexpr size_t verdict_indent = 5;
-/// Lines of the tasks pane: title, total, idle and some tasks.
+/// Least lines of the tasks, if the terminal has room: titles, total, idle and a few
+/// tasks.
 constexpr size_t few_tasks = 7;
-/// Share from which a box is near its limit.
+/// Share from which a number is marked as near its limit.
 constexpr double nearly_full = 0.8;
 
 constexpr const char *help_text[] = {
@@ -101,7 +107,7 @@ std::string share_text(double share, bool fills)
 			   fills && share >= nearly_full ? "!" : " ");
 }
 
-/// Format the share of each box; many shares are without %.
+/// Format the share of each box.  Many shares are narrower, and without %.
 std::string parts_text(const live_cell &cell, size_t columns)
 {
 	constexpr size_t usual = 5;
@@ -178,10 +184,10 @@ void layout::choose_sockets()
 	size_t n = std::min(std::max<size_t>(1, room / usual_socket),
 			    std::max<size_t>(1, sockets.size()));
 
-	// Smaller terminals also have two sockets side by side.
+	// If only one socket of the usual width fits, try two narrow sockets.
 	if (n == 1 && sockets.size() > 1 && room / least_socket > 1)
 		n = 2;
-	// Without a history a socket's last column is the share.
+	// An endless page has no history.
 	socket_columns_ =
 		endless() ? value_columns + share_columns + 4 : room / n;
 	state_.first_socket =
@@ -195,6 +201,7 @@ void layout::choose_sockets()
 		sockets_.push_back(*socket);
 }
 
+/// List the rows that pass the filter, with a row for each box or a row for all.
 std::vector<const live_row *> layout::rows_with(bool each_box) const
 {
 	std::vector<const live_row *> chosen;
@@ -212,7 +219,7 @@ std::vector<const live_row *> layout::rows_with(bool each_box) const
 void layout::choose_rows()
 {
 	const size_t tasks = content_.tasks ? few_tasks + 3 : 1;
-	// headings, message, keys
+	// 3: headings, message and keys
 	const size_t other_lines = tasks + page_.size() + 3;
 	const auto rows = rows_with(true);
 	const bool fits = endless() || rows.size() + other_lines <= size_.lines;
@@ -287,8 +294,8 @@ styled_line layout::title() const
 	return {{padded(std::move(text), size_.columns), emphasis::title}};
 }
 
-/// Describe the task or cgroup with the largest share of a socket's memory
-/// traffic.
+/// Describe the task, or with rows by cgroup the cgroup, with the largest share of a
+/// socket's memory traffic.
 std::string layout::top_of(int socket) const
 {
 	std::map<std::string, double> sums;
@@ -319,7 +326,7 @@ std::string layout::top_of(int socket) const
 			   100 * largest->second / total);
 }
 
-/// Format as many complete facts as a line has room for.
+/// Format a verdict in one line, with as many complete facts as there is room for.
 std::string layout::short_text(const judgement &verdict, size_t columns) const
 {
 	static constexpr const char *ellipsis = "; …";
@@ -336,7 +343,9 @@ std::string layout::short_text(const judgement &verdict, size_t columns) const
 	return text;
 }
 
-/// Add a socket's verdict.  @p room: lines for verdicts beyond first lines.
+/// Add the verdict on a socket.
+/// @param room lines for verdicts that need more than one line; reduced by the lines
+/// used.
 void layout::add_verdict(int socket, const judgement &verdict, size_t &room)
 {
 	const emphasis style =
@@ -355,8 +364,8 @@ void layout::add_verdict(int socket, const judgement &verdict, size_t &room)
 			 {fit(line, columns), style}});
 }
 
-/// Add the verdicts of the sockets.  At most a quarter of the page has first
-/// lines of verdicts; only a large page has further lines.
+/// Add the verdicts on the sockets, at most in a quarter of the page.  A verdict may have
+/// several lines only on a page with more than 10 lines for each socket.
 void layout::add_verdicts()
 {
 	const auto &verdicts = content_.verdicts;
@@ -432,7 +441,7 @@ styled_line layout::number_line(const live_row &row, double maximum) const
 					share_columns, true) +
 				 " ",
 			 full ? emphasis::warning : style});
-		// A single interval has no history.
+		// An endless page shows a single interval, without a history.
 		if (room > used && !endless())
 			line.push_back(
 				{padded(sparkline(cell.past, maximum,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore live's page: numbers, tasks and state as lines of text of a given
-// size, with emphasis.  Independent of the terminal.
+// uncore live's page: numbers, tasks and the user's choices as lines of styled text for a
+// terminal of a given size.  Independent of the terminal.
 #pragma once
 
 #include <chrono>
@@ -16,14 +16,14 @@
 
 namespace cli {
 
-/// Content of the page at a time.
+/// Content of the page.
 struct live_content {
 	live_numbers numbers;
 	limit_uses limits;
 	std::map<int, judgement> verdicts; ///< by socket
-	std::optional<account> tasks;
-	top_settings columns;
-	std::string no_tasks; ///< reason for missing tasks
+	std::optional<account> tasks; ///< traffic of tasks since the last read
+	top_settings columns;	      ///< columns of the tasks
+	std::string no_tasks;	      ///< reason for missing tasks
 	/// Error message, one line.
 	std::string message;
 	std::chrono::milliseconds interval{};
@@ -38,12 +38,13 @@ struct page_size {
 };
 
 /// Make the page.
-/// @param state is corrected if scrolled beyond the end.
+/// @param state its first rows are reduced if they are beyond the end.
 std::vector<styled_line> make_page(const live_content &content,
 				   live_state &state, cgroup_names &cgroups,
 				   const page_size &size);
 
-/// Draw a line of the last values, on a scale from 0 to @p maximum.
+/// Draw the last values as a line of bars, one column each, on a scale from 0 to @p
+/// maximum.
 std::string sparkline(const std::deque<double> &past, double maximum,
 		      size_t columns, bool utf8);
 

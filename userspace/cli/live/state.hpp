@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Choices of uncore live's user by keys.
+// The choices that the user of uncore live makes by keys.
 #pragma once
 
 #include <cstddef>
@@ -9,20 +9,21 @@
 
 namespace cli {
 
+/// The two parts of the page that are scrolled and filtered.
 enum class pane { numbers, tasks };
 
-/// Rows that stand for several boxes (small), rows of each box (large), or a
-/// choice by the room on the page.
+/// A row for all boxes of a type (small), a row for each box (large), or a choice by the
+/// room on the page.
 enum class detail { by_room, small, large };
 
 struct live_state {
-	pane focus = pane::tasks;
-	/// The first row of each pane, and the first socket; beyond the end:
-	/// the last.
+	pane focus = pane::tasks; ///< the pane that keys scroll and filter
+	/// Index of the first shown row of each pane, and of the first shown
+	/// socket.  make_page() reduces a number beyond the end.
 	size_t first_number = 0, first_task = 0, first_socket = 0;
-	/// Text that rows of a pane must have, in upper or lower case.
+	/// Text that rows of a pane must contain to be shown; case is ignored.
 	std::string number_filter, task_filter;
-	bool typing = false; ///< editing the filter of the focus
+	bool typing = false; ///< keys edit the filter
 	bool paused = false, help = false;
 	detail rows = detail::by_room;
 	top_by by = top_by::task;
@@ -43,7 +44,8 @@ struct live_state {
 enum class reaction { none, redraw, quit };
 
 /// Handle a key.
-/// @param key of screen::key().  @param page rows that PgUp and PgDn move by.
+/// @param key from screen::key().
+/// @param page rows by which PgUp and PgDn scroll.
 reaction react(live_state &state, int key, size_t page);
 
 } // namespace cli

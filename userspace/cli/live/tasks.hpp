@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The tasks of uncore live and their memory traffic, by uncore top's
-// accounts; or the reason why the kernel does not allow accounts.
+// The tasks of uncore live and their memory traffic.  attribution divides the traffic
+// among tasks, and returns it in accounts.  If the kernel does not allow attribution,
+// problem() has the reason.
 #pragma once
 
 #include <memory>
@@ -14,13 +15,12 @@ namespace cli {
 
 class live_tasks {
 public:
-	/// Start accounts on the machine of @p sysfs.  After a failure,
-	/// problem() has the reason.
+	/// Start attribution on the machine of @p sysfs.
 	void start(const std::filesystem::path &sysfs);
-	/// Close the counters; the page shows the reason.
+	/// Stop attribution, and set problem().
 	void stop(std::string reason);
 
-	/// Tend the programs.  Call several times a second.
+	/// Call attribution::tend().  Call several times a second.
 	void tend();
 	/// Take the account since the last call.
 	void take();
@@ -34,7 +34,7 @@ public:
 private:
 	uncore::result<void> try_start(const std::filesystem::path &sysfs);
 
-	/// Topology to which the accounts point.
+	/// Topology to whose packages the accounts refer.
 	std::optional<uncore::topology> machine_;
 	std::unique_ptr<attribution> programs_;
 	std::optional<account> last_;
