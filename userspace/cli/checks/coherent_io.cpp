@@ -21,10 +21,10 @@ using namespace std::chrono_literals;
 constexpr const char *subject = "coherent IO";
 constexpr const char *event = "transactions.writes";
 constexpr int intervals = 10;
-/// Least share of the intervals with traffic in which both boxes of one unit
-/// count the same. Counts of other intervals may differ: the two boxes are
-/// started and read one after the other, on a busy machine with a pause in
-/// between.
+/// If both boxes count the same in this share of the intervals with traffic or more, they
+/// are taken for one unit.  Not in all intervals: the two boxes are started and read one
+/// after the other, on a busy machine with a pause in between, so that the counts of one
+/// unit may differ as well.
 constexpr double alike = 0.7;
 
 /// Count of a box in an interval, and the time of counting.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts the events of an event string, for example while a function runs.
+// Counts the events of an event string for the checks.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,8 @@ struct counted {
 	uncore::count count;
 };
 
-/// Return an event for a trial of a PMU whose registers have no event select,
-/// so that event=0 is not an event; nullptr for other PMUs.
+/// Return an event with which to try whether a PMU's events open.  nullptr if event=0 will
+/// do; it does not for PMUs without a format field "event".
 const uncore::event_info *event_for_trial(const uncore::topology &machine,
 					  const uncore::pmu_info &pmu);
 

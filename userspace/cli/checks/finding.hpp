@@ -20,8 +20,9 @@ enum class verdict {
 	bad,  ///< counting fails, or counts are wrong
 };
 
+/// A line of uncore check's output.
 struct finding {
-	const char *subject;
+	const char *subject; ///< the thing that was checked
 	verdict status;
 	std::string text;
 	std::string advice; ///< empty if there is nothing to do

@@ -27,7 +27,7 @@ namespace {
 using json = nlohmann::ordered_json;
 using namespace std::chrono_literals;
 
-/// Return the count a second of running time.
+/// Return the rate of a count, per second of the time for which the event counted.
 double rate_of(const counted &reading)
 {
 	const double time = double(reading.count.running.count());
@@ -86,12 +86,14 @@ public:
 	}
 
 private:
+	/// A box type with a clock event that this machine has.
 	struct box_type {
 		std::string_view name;
 		const uncore::event_info *clock;
-		const uncore::pmu_info *first;
+		const uncore::pmu_info *first; ///< the first of its PMUs
 	};
 
+	/// Run a check, and show its name on a terminal meanwhile.
 	void step(const char *name, const std::function<void()> &check)
 	{
 		const bool terminal = isatty(STDERR_FILENO);
@@ -115,12 +117,13 @@ private:
 		add(subject, verdict::bad, failure.message);
 	}
 
-	/// Add a number to the report.
+	/// Add a measured number to the report file.
 	void measure(const char *name, json number)
 	{
 		results_.measured[name].push_back(std::move(number));
 	}
 
+	/// Check that an event opens on each box.
 	void check_boxes()
 	{
 		size_t boxes = 0;
@@ -146,7 +149,7 @@ private:
 			    fmt::format("{}, an event opens on each", boxes));
 	}
 
-	/// Check that boxes of a type in a package have one clock.
+	/// Check that all boxes of a type in a package count the same clock rate.
 	void check_clocks()
 	{
 		std::vector<std::string> texts;
@@ -191,6 +194,8 @@ private:
 				    rates.size() == 1 ? "" : "es");
 
 		rates_[type] = std::max(rates_[type], *most);
+		// Boxes may differ by 2 %.  More than 6 GHz or less than 100 MHz
+		// cannot be the clock of a box.
 		if (*least <= 0)
 			add("clocks", verdict::bad, text + ", one does not run",
 			    "its PCI function or registers may be hidden by firmware");
@@ -205,8 +210,8 @@ private:
 			add("clocks", verdict::good, std::move(text));
 	}
 
-	/// Check that counters of a group start, stop and are read in one
-	/// cycle.
+	/// Check that the counters of a group start, stop and are read in one
+	/// cycle of the box: two counters of the same clock then always agree.
 	void check_groups()
 	{
 		constexpr int reads = 200;
@@ -268,11 +273,12 @@ private:
 		return mismatches;
 	}
 
-	/// Events of a group: whole counts the sum of part and rest.
+	/// Three events of a box: the count of whole is the sum of part and rest.
 	struct sum {
 		const char *box, *whole, *part, *rest;
 	};
 
+	/// Check that counts of parts add up to the count of the whole.
 	void check_sums()
 	{
 		static constexpr sum sums[] = {
@@ -306,6 +312,8 @@ private:
 		if (!counts)
 			return bad("sums", counts.error());
 
+		// counts has the packages of the first event, then those of the
+		// second and third.
 		uint64_t value[3] = {};
 		const size_t packages = counts->size() / 3;
 		for (size_t i = 0; i < counts->size(); i++)
@@ -321,8 +329,9 @@ private:
 		if (!value[0])
 			add("sums", verdict::note, text + ": nothing to see");
 		else
-			// a request in flight when the box stops may be in one
-			// count only
+			// Tolerate a difference of 1 in each package: of a
+			// request in flight when the box stops, only the whole
+			// or only the part may be counted.
 			add("sums",
 			    difference(value[0], value[1] + value[2]) <=
 					    packages
@@ -331,7 +340,8 @@ private:
 			    text);
 	}
 
-	/// Check that lookups by line state add up to all lookups.
+	/// Check that LLC lookups counted for each line state add up to the
+	/// lookups in any state.
 	void check_states()
 	{
 		std::vector<std::string_view> states;
@@ -344,8 +354,9 @@ private:
 		if (states.empty() || machine_.match("cbox").empty())
 			return;
 
-		// The states share a filter, so that one follows another;
-		// several rounds give each state the same traffic.
+		// A box has one filter for states, so the states are counted one
+		// after the other.  With several rounds each state sees about
+		// the same traffic.
 		double any_sum = 0, state_sum = 0;
 		const std::string any_state =
 			fmt::format("{}", fmt::join(states, "+"));
@@ -369,7 +380,7 @@ private:
 		judge_states(any_sum, state_sum);
 	}
 
-	/// Return lookups a second.
+	/// Count LLC lookups of lines in some states.  @return lookups a second.
 	uncore::result<double> lookups(std::string_view states)
 	{
 		auto opened = counters::open(
@@ -406,6 +417,7 @@ private:
 			    "they are not counted at a time: is the machine otherwise idle?");
 	}
 
+	/// Check that the two IRP boxes are two units.
 	void check_units()
 	{
 		json counts = json::array();
@@ -416,7 +428,8 @@ private:
 			results_.measured["coherent IO"] = std::move(counts);
 	}
 
-	/// Check that the number of samples matches the clock's count.
+	/// Sample each box type's clock with a period of a hundredth of a second,
+	/// and check that the number of samples is right.
 	void check_sampling()
 	{
 		for (const box_type &type : types_) {
@@ -471,7 +484,8 @@ private:
 			add("sampling", verdict::bad, text);
 	}
 
-	/// Check that each CPU is interrupted for its own events.
+	/// Check that sampling works on each CPU, and that overflows interrupt the
+	/// CPU instead of being found by the timer.
 	void check_interrupts()
 	{
 		const auto boxes = machine_.match("cbox");
@@ -513,7 +527,8 @@ private:
 					machine_.cpus().size()));
 	}
 
-	/// Check that memory channels count all memory reads.
+	/// Read a known amount of memory on each package, and check that its
+	/// channels count the cache lines.
 	void check_memory()
 	{
 		if (machine_.match("imc").empty())
@@ -580,7 +595,8 @@ private:
 	const uncore::topology &machine_;
 	const uncore::catalogue &catalogue_;
 	std::vector<box_type> types_;
-	std::map<std::string, double> rates_; ///< Hz, by box type
+	/// Clock rate in Hz by box type, from check_clocks().
+	std::map<std::string, double> rates_;
 	std::unique_ptr<memory_stream> traffic_;
 	hardware_results results_;
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Checks whether the boxes of this machine do what the manual says.  Simulated
-// hardware is only as right as its author's reading of the manual.  These
-// checks measure real hardware, through any driver, and test properties of
-// every machine: clocks of boxes of a type agree, counters of a frozen group
-// count the same, parts add up to the whole, overflows reach their event,
-// memory reads are counted.
+// uncore check --hardware: checks whether the boxes of this machine do what the manual
+// says.  Other tests run on simulated hardware, which is only as right as its author's
+// reading of the manual.  These checks measure real hardware, through any driver, and
+// test properties of every machine: the clocks of boxes of a type agree, two counters of
+// one event in a group agree, the counts of parts add up to the count of the whole, each
+// overflow gives a sample, and memory reads are counted.
 #pragma once
 
 #include <vector>
@@ -28,10 +28,10 @@ struct hardware_results {
 /// Check the boxes for half a minute, with progress on a terminal.
 hardware_results check_hardware(const uncore::topology &machine);
 
-/// Write the results into a report, and commit the report's file.  The report
-/// includes everything that results may depend on: processor, microcode,
-/// kernel, the driver's parameters, statistics and lines of the log.  The
-/// report has no host names and no addresses.
+/// Write the results into a report, and commit the report's file.  The report also has
+/// everything on which the results may depend: processor, microcode, kernel, and the
+/// driver's parameters, statistics and log.  It has no host names and no addresses, as
+/// users attach it to public issues.
 /// Errors: errc::system.
 uncore::result<void> write_report(output_file &report,
 				  const machine_folders &folders,

@@ -36,7 +36,8 @@ statistics read_statistics(int package)
 		read("overflow_frozen_ns"), std::chrono::steady_clock::now()};
 }
 
-/// Return a sample's time, which follows the identifier, address and task.
+/// Return the time in a sample's record, which follows 24 bytes with the identifier, the
+/// address and the task.
 uint64_t time_of(const perf_event_header &record)
 {
 	uint64_t time;

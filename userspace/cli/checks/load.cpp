@@ -51,7 +51,8 @@ uncore::result<memory_stream> memory_stream::allocate(int cpu)
 			fmt::format("cannot have {} MB of memory to read: {}",
 				    bytes >> 20, std::strerror(errno))};
 	stream.memory_.reset(static_cast<uint64_t *>(memory));
-	// The first write places the memory on the node of the writing CPU.
+	// The kernel allocates a page at the first write, on the NUMA node of the
+	// CPU that writes.
 	std::jthread([&] {
 		run_on(cpu);
 		std::memset(stream.memory_.get(), 1, bytes);

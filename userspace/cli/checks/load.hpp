@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Load for the machine while its boxes are checked.
+// Makes load on the machine while its boxes are checked: busy CPUs and memory reads.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace cli {
 
-/// Keeps a thread busy on each package, as a sleeping package stops its clocks.
+/// Keeps a thread busy on each package, as the clocks of an idle package stop.
 class awake_packages {
 public:
 	explicit awake_packages(const uncore::topology &machine);

@@ -106,7 +106,8 @@ private:
 		return fs::is_directory(sys_ / "module" / module, err);
 	}
 
-	/// Search both spellings of a module's name, with - and with _.
+	/// Search a file of the kernel's modules folder, such as modules.builtin,
+	/// for a module whose name is spelled @p a or @p b, with - or _.
 	bool is_installed(const char *list, const char *a, const char *b) const
 	{
 		return mentions(modules_ / list, fmt::format("/{}.ko", a)) ||
@@ -191,7 +192,8 @@ private:
 			     "virtual machines show no uncore; try the simulated one: make vm");
 	}
 
-	/// Packages that were offline when the driver was loaded have no boxes.
+	/// Check that each package has boxes.  The boxes of a package that was
+	/// offline when the driver was loaded may be missing.
 	void check_boxes()
 	{
 		if (!has_driver())
@@ -241,9 +243,9 @@ private:
 		return {};
 	}
 
-	/// Return advice as in the kernel's perf-security document: a
-	/// capability of a program that every local user may run protects
-	/// nothing.
+	/// Return advice as in the kernel's perf-security document.  The program
+	/// gets the capability only together with a group that may run it: a
+	/// capability of a program that every user may run protects nothing.
 	static std::string permission_advice()
 	{
 		std::error_code err;
@@ -332,7 +334,8 @@ private:
 						 : "no need of more"));
 	}
 
-	/// Secure Boot and lockdown matter as long as the module is not loaded.
+	/// Check whether the kernel loads unsigned modules.  If xeon_uncore is
+	/// loaded, it has passed the check of signatures.
 	void check_signatures()
 	{
 		const bool secure = secure_boot();
@@ -360,8 +363,8 @@ private:
 			     "DKMS signs with its own key: mokutil --import /var/lib/dkms/mok.pub, and reboot");
 	}
 
-	/// Read the last byte of the EFI variable, behind four bytes of
-	/// attributes.
+	/// Read the EFI variable SecureBoot.  The file in efivarfs has four bytes
+	/// of attributes, then the variable's only byte.
 	bool secure_boot() const
 	{
 		std::ifstream variable(

@@ -83,8 +83,8 @@ json driver_state(const fs::path &sys, const uncore::topology &machine)
 	return state;
 }
 
-/// Return the driver's messages, on register state left by firmware and missing
-/// boxes.
+/// Return the driver's messages in the kernel log, for example on missing boxes and on
+/// register state that firmware has left.
 json driver_log()
 {
 	const unique_fd log(
@@ -93,7 +93,8 @@ json driver_log()
 	char record[8192];
 	ssize_t size;
 
-	// EPIPE: records were overwritten, the next read returns the next one
+	// EPIPE: the kernel has overwritten records before they were read.  The
+	// next read() returns the oldest record that is left.
 	while (log.get() >= 0 &&
 	       ((size = read(log.get(), record, sizeof(record))) > 0 ||
 		(size < 0 && errno == EPIPE))) {

@@ -8,8 +8,8 @@
 
 namespace cli {
 
-/// Print completions of the last of @p words, the words after the command's
-/// name.
+/// Print completions of the last of @p words.
+/// @param words of the command line after the program's name.
 int complete(const parser &app, const std::vector<std::string> &words);
 
 /// Take perf's options out of the words of uncore record.

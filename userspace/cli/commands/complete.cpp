@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore __complete WORD...: completions of a command line's last word, a line
-// each, for the shell (completion/uncore.bash).  Subcommands and options come
-// from the parser, so that no completion is missing.
+// uncore __complete WORD...: prints completions of a command line's last word, one per
+// line, for the shell (completion/uncore.bash).  Subcommands and options are those of the
+// parser; events, metrics and values are those of this machine's catalogue.
 #include <algorithm>
 #include <set>
 
@@ -16,7 +16,7 @@ namespace cli {
 
 namespace {
 
-/// Sorted set of the candidates that begin with the word.
+/// Sorted set of completions: the candidates that begin with the typed word.
 class candidates {
 public:
 	explicit candidates(std::string word) : word_(std::move(word)) {}
@@ -54,8 +54,8 @@ void add_subcommands(const parser &app, candidates &completions)
 		completions.add(command.name());
 }
 
-/// Return the position behind the last of @p separators in @p text; separators
-/// between slashes do not count.
+/// Return the position behind the last separator in @p text.  Commas between the slashes
+/// of "box/event,field=1/" separate fields, not events, and do not count.
 size_t last_part(std::string_view text, std::string_view separators)
 {
 	bool slashes = false;
@@ -70,6 +70,8 @@ size_t last_part(std::string_view text, std::string_view separators)
 	return begin;
 }
 
+/// Completes the last event of a list: the PMU, the event's name, a field or its value.
+/// "head" is the part of the word that stays as it is.
 class event_completer {
 public:
 	event_completer(const uncore::topology &machine,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore flamegraph: draws folded stacks, or the samples of a perf.data file
-// (by perf script), as one SVG file without dependencies; click to zoom, and
-// search.
+// uncore flamegraph: draws stacks as one SVG file that needs no other files.  Input are
+// folded stacks, lines of "OUTER;INNER COUNT", or the samples of a perf.data file, which
+// perf script prints.  A script in the SVG zooms and searches.
 
 #include <algorithm>
 #include <cerrno>
@@ -33,16 +33,17 @@ struct flame_options {
 	std::string input, output, event, title = "Flame graph";
 };
 
-/// Function of the graph, with its callees.
+/// A function in the graph, with the functions that it called.
 struct frame {
 	double count = 0; ///< of the function and its callees
 	std::map<std::string, frame> callees;
 };
 
+/// Width of the picture, height of a function's row, and height of the title, in pixels.
 static constexpr double page_width = 1200, row = 17, top_margin = 44;
-/// Length limit of a folded stack; longer lines are skipped.
+/// Limit of a line of folded stacks, in bytes; longer lines are skipped.
 static constexpr size_t longest_line = 1 << 20;
-/// Width below which a frame is invisible, and not drawn.
+/// Width in pixels below which a function is not visible, and not drawn.
 static constexpr double narrowest = 0.2;
 
 // --- reading
@@ -138,7 +139,8 @@ static bool is_perf_data(const std::string &path)
 	return magic == "PERFILE2" || magic == "2ELIFREP";
 }
 
-/// Choose the event to draw: periods of several events cannot be added.
+/// Choose the event to draw.  A graph has one event, as counts of different events cannot
+/// be added.
 static uncore::result<std::string>
 choose_event(const std::map<std::string, frame> &events,
 	     const std::string &name)
@@ -190,7 +192,7 @@ static uncore::result<frame> read_samples(const flame_options &options)
 	return std::move(events[*event]);
 }
 
-/// Format a count; only counts that another program scaled have a fraction.
+/// Format a count.  Counts are whole numbers, unless another program has scaled them.
 static std::string count_text(double count)
 {
 	return fmt::format("{:.{}f}", count,
@@ -224,8 +226,8 @@ static std::string escaped(std::string_view text)
 	return out;
 }
 
-/// Derive a function's colour from its name: warm for programs, cold for the
-/// kernel.
+/// Derive a function's colour from a hash (FNV-1a) of its name: a warm colour for
+/// programs, a cold colour for the kernel, whose names end with _[k].
 static std::string colour_of(std::string_view name)
 {
 	uint32_t hash = 2166136261u;
@@ -387,8 +389,8 @@ static uncore::result<frame> read_stacks(const flame_options &options)
 
 static int flamegraph(const flame_options &options)
 {
-	// Each CPU of a socket has samples of all counts of the socket's boxes:
-	// the samples' shares are right, and the samples' sum is not a count.
+	// All CPUs of a socket sample the counts of the same box, so the sum of all
+	// periods has each count several times.  Show only shares, which are right.
 	const bool counts = !is_perf_data(options.input);
 	const auto root = counts ? read_stacks(options) : read_samples(options);
 

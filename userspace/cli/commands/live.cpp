@@ -25,9 +25,9 @@ namespace {
 using live_clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-/// Interval of attribution upkeep (live_tasks::tend()).
+/// Longest time between two calls of live_tasks::tend().
 constexpr milliseconds live_tick{100};
-/// Display time of a message after its cause has ended.
+/// Time for which a reported message stays on the page.
 constexpr std::chrono::seconds message_time{30};
 
 struct live_options {
@@ -68,7 +68,7 @@ private:
 	live_tasks tasks_;
 	live_content content_;
 	std::optional<live_content>
-		paused_content_; ///< content frozen by a pause
+		paused_content_; ///< content at the begin of a pause
 	live_state state_;
 	cgroup_names cgroups_;
 	std::string message_;
@@ -121,7 +121,7 @@ uncore::result<void> live_view::open()
 		state_.focus = pane::numbers;
 	else
 		tasks_.start(sysfs_);
-	// Counts of the first interval are differences from this reading.
+	// The first interval begins with this read.
 	read();
 	return {};
 }
@@ -167,7 +167,7 @@ int live_view::once()
 	}
 	read();
 
-	// Without a known width, all sockets get a column.
+	// If the width is not known, make the page wide enough for all sockets.
 	const size_t columns =
 		terminal_columns
 			? terminal_columns

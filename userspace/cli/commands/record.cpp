@@ -32,8 +32,10 @@ struct record_options {
 /// Interval of snapshots with --series.
 static constexpr unsigned series_ms = 1000;
 
-/// Options of perf record with values.  A newer perf's option that the list
-/// lacks needs --OPTION=VALUE, or "--" before the user's command.
+/// Options of perf record that take a value: letters with a value, letters with an
+/// optional value, and long names.  The list tells a value from the measured command.  An
+/// option of a newer perf that is not in the list needs --OPTION=VALUE, or "--" before the
+/// command.
 static const valued_options perf_record_options = {"cCDFGjkmoprtu",
 						   "ISz",
 						   {"affinity",
@@ -90,7 +92,7 @@ take_perf_options(const parser &app, const std::vector<std::string> &words,
 	return own_words;
 }
 
-/// Events in perf's syntax, and the CPUs that sample the boxes' events.
+/// Events in perf's syntax, and the CPUs on which events of boxes can be sampled.
 struct perf_events_text {
 	std::vector<std::string> events;
 	std::set<int> cpus;
@@ -181,9 +183,10 @@ static int record_samples(const record_options &options, const context &shared)
 
 	for (const std::string &event : text->events)
 		words.insert(words.end(), {"-e", event});
-	// Without -C perf opens a box's event on the CPUs of its cpumask.  All
-	// CPUs of a socket share the counter, and each CPU has a sample of its
-	// own code; the period is the weight since the previous sample.
+	// Without -C perf opens a box's event only on the CPU of each socket that
+	// the PMU's cpumask names.  Sample on all CPUs of the sockets, so that
+	// each CPU has a sample of its own code; they share the counter.
+	// --period: a late sample stands for several periods, and has this weight.
 	if (!text->cpus.empty())
 		words.push_back("--period");
 	if (!text->cpus.empty() &&
@@ -222,7 +225,8 @@ static int record_series(const record_options &options, const context &shared)
 		if (auto opened = counters.open(); !opened)
 			return opened;
 
-		// An existing file stays until the counters are open.
+		// Create the file after the counters are open: if they cannot be
+		// opened, an existing file stays.
 		auto recording = recorder::create(options.series);
 
 		if (!recording)

@@ -10,8 +10,8 @@
 
 namespace cli {
 
-/// Add the web server's options.  @return the options that exclude other
-/// outputs.
+/// Add the web server's options.
+/// @return the options that are for the web server only, and not for --json and --textfile.
 static std::vector<option> add_http(parser &command, serve_options &options)
 {
 	option listen = command.add_option(
@@ -109,7 +109,7 @@ void add_serve(parser &app, context &shared,
 		.type_name("SECONDS");
 }
 
-/// Execute uncore-serve with this command line, without the subcommand's name.
+/// Execute uncore-serve with the words of this command line, without the word "serve".
 static int execute_serve(const context &shared)
 {
 	std::vector<std::string> words = shared.words;

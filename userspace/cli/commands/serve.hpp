@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Command line of uncore serve.  Two programs parse the command line: uncore,
-// for help, completion and errors, and uncore-serve, which uncore executes.
+// Options of uncore serve.  Two programs parse them: uncore, for help, completion and
+// errors; and uncore-serve, which uncore then executes with the same words.
 #pragma once
 
 #include <string>
@@ -12,7 +12,8 @@ namespace cli {
 
 struct serve_options {
 	std::vector<std::string> listen, listen_health, hosts;
-	/// Values as given: an empty name differs from an absent option.
+	/// Each value that was given.  Lists, so that an empty file name can be
+	/// told from an absent option.
 	std::vector<std::string> certificates, keys, client_cas;
 	std::string textfile, replay;
 	std::string pods, pods_token, pods_authorities;
@@ -21,7 +22,8 @@ struct serve_options {
 	double duration = 0;
 };
 
-/// Add the subcommand with its options; @p serve gets the options' values.
+/// Add the subcommand with its options.
+/// @param serve function that the subcommand calls with the options' values.
 void add_serve(parser &app, context &shared,
 	       std::function<int(const serve_options &)> serve);
 

@@ -49,7 +49,8 @@ int count_once(const context &shared, stat_options &options, run_means *means)
 		means);
 }
 
-/// Count several times, until a run cannot begin.
+/// Count several times (-r).  A run that fails or is interrupted is not in the means;
+/// then end.
 int count_repeatedly(const context &shared, stat_options &options)
 {
 	run_means means(options.repeat);
@@ -61,8 +62,9 @@ int count_repeatedly(const context &shared, stat_options &options)
 	return status;
 }
 
-/// Choose the rows of the output.  With -A perf has a row for each CPU that
-/// reads boxes; with --no-merge, for each box as well.
+/// Choose the scope of the numbers, and what perf's rows have before a number.  With -A
+/// perf prints a row for each CPU on which a PMU's events are open, one for each socket;
+/// uncore's own output has a row for each box.
 void choose_place(stat_options &options)
 {
 	if (options.per_node)

@@ -25,7 +25,7 @@
 
 namespace cli {
 
-/// Interval of key reads and attribution upkeep.
+/// Milliseconds between two reads of keys, and between two calls of attribution::tend().
 static constexpr unsigned tick_ms = 50;
 
 struct top_options {
@@ -72,7 +72,8 @@ static constexpr const char *no_cgroups =
 
 namespace {
 
-/// Destination of tables: a screen with keys, or the output.
+/// Shows a table for each account: on a screen, where keys change the order and the rows,
+/// or one after the other on the output.
 class display {
 public:
 	display(const top_options &options, top_settings &settings,
@@ -82,7 +83,7 @@ public:
 	{
 	}
 
-	/// Switch to one table at a time if the terminal supports a screen.
+	/// From now on show only the last table, if the terminal supports it.
 	void open_screen() { screen_ = screen::open(); }
 	void close_screen() { screen_.reset(); }
 	bool on_screen() const { return screen_ != nullptr; }
@@ -111,7 +112,8 @@ private:
 
 } // namespace
 
-/// Return reasons for missing rows.  A missing cgroup may appear later.
+/// Return reasons why cgroups of the command line have no rows: notes, not errors, as a
+/// cgroup may be created later.
 std::vector<std::string> display::notes_on_cgroups() const
 {
 	if (!cgroups_.are_there()) {
@@ -200,6 +202,7 @@ bool display::show(account interval_account)
 	return written;
 }
 
+/// Sort by the next column, metric or other key from now on.
 static void next_sort(top_settings &settings)
 {
 	std::vector<std::string> keys;
@@ -241,7 +244,7 @@ bool display::handle_keys()
 			break;
 		}
 	}
-	// The terminal's size may have changed as well.
+	// ncurses reports a new size of the terminal as a key, too.
 	if (key_pressed && last_account_)
 		draw();
 	return true;
@@ -249,8 +252,8 @@ bool display::handle_keys()
 
 // --- running
 
-/// Return the times of a run.  With --once the only table covers one interval,
-/// or the whole command or duration.
+/// Return the times of a run.  With --once the only table is of the whole command or
+/// duration if there is one, else of one interval.
 static run_options times_of(const top_options &options)
 {
 	run_options times = options.run;
@@ -299,7 +302,7 @@ static int run_top(const top_options &options, top_settings &settings,
 	hooks.tick = [&](bool last) {
 		if (last)
 			programs->stop();
-		// The screen closes at the end, without a last table.
+		// A last table on the screen would disappear at once.
 		if (!outcome || (last && view.on_screen()))
 			return false;
 
@@ -323,7 +326,7 @@ static int run_top(const top_options &options, top_settings &settings,
 	return printed ? ended.status() : failure;
 }
 
-/// Check that all processes exist; a missing process has no rows.
+/// Check that all processes of -p exist, as a missing process would have no rows.
 static int check_processes(const std::vector<int> &pids)
 {
 	for (const int pid : pids)
@@ -332,6 +335,7 @@ static int check_processes(const std::vector<int> &pids)
 	return success;
 }
 
+/// Choose the sort key: of --sort, or the first column or metric that is shown.
 static int check_options(const top_options &options, top_settings &settings)
 {
 	if (options.sort.empty())
@@ -347,7 +351,8 @@ static int check_options(const top_options &options, top_settings &settings)
 	return success;
 }
 
-/// Return a filter for the tasks that the options name.
+/// Return a function that chooses the tasks of -p, --comm and --cgroup; empty without
+/// these options.
 static std::function<bool(const task_share &)>
 filter_of(const top_options &options)
 {

@@ -21,7 +21,8 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Row of boxes: adjacent PMUs with the same box type, prefix and CPUs.
+/// PMUs that have one row in the table: consecutive PMUs with the same box type, name
+/// prefix and CPUs.
 struct run {
 	const uncore::pmu_info *first = nullptr, *last = nullptr;
 	size_t count = 0;

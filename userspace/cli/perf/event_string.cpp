@@ -24,7 +24,8 @@ static uint64_t value_in(const uncore::format_field &field, uint64_t word)
 	return value;
 }
 
-/// Does perf need the field in addition to the event's name?
+/// Does perf need the field in addition to the event's name?  It does for a parameter of
+/// the event, and for a value that differs from the event's own value in the catalogue.
 static bool needs_field(const uncore::event &event,
 			const uncore::format_field &field)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Events in perf's own words.
+// Writes events in the syntax of the perf program, for uncore record.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace cli {
 
-/// Write an uncore event in perf's form, PMU/EVENT,FIELD=NUMBER,.../, for the
-/// event's PMU.  Other events are in perf's form already.
-/// @param several the event's term has events on several PMUs: append the PMU's
-/// name to name=.
+/// Write an uncore event in perf's syntax, PMU/EVENT,FIELD=NUMBER,.../.  The text of
+/// other events is in perf's syntax already.
+/// @param several whether the user's term stands for events on several PMUs.  Then the
+/// PMU's name is appended to name=, so that their names differ.
 /// Errors: errc::invalid, a name= that perf cannot read.
 uncore::result<std::string> perf_event_string(const uncore::event &event,
 					      bool several);

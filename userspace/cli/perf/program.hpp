@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The perf program: uncore executes perf in its place, or reads perf's output.
+// Executes the perf program, in place of uncore or with uncore reading perf's output.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,8 @@
 
 namespace cli {
 
-/// Replace this process by perf, which gets the caller's limit of open files.
+/// Replace this process by perf, with the limit of open files that uncore was started
+/// with.
 /// @return only if perf cannot be executed: errc::not_found, errc::system.
 uncore::error become_perf(const std::vector<std::string> &arguments);
 

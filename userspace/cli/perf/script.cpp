@@ -37,7 +37,8 @@ std::vector<std::string> perf_script_words()
 	return {"script", "-F", "comm,event,period,ip,sym,dso", "--no-inline"};
 }
 
-/// Parse "TASK  PERIOD EVENT: "; without a call chain the frame follows.
+/// Parse the first line of a sample: "TASK  PERIOD EVENT: ".  Its frames are in the next
+/// lines; a sample without a call chain has its only frame in this line.
 void script_reader::begin_sample(std::string_view line)
 {
 	size_t colon = line.find(": ");
@@ -60,7 +61,7 @@ void script_reader::begin_sample(std::string_view line)
 				add_frame(frame);
 			return;
 		}
-		// The task has a colon in its name.
+		// This colon is in the task's name: try the next.
 		colon = line.find(": ", colon + 1);
 	}
 }
@@ -91,7 +92,7 @@ void script_reader::add_frame(std::string_view text)
 		frames_.push_back(frame_name(object));
 	else
 		frames_.push_back("[" + frame_name(object) + "]");
-	// The kernel has the upper half of the addresses.
+	// The kernel has the upper half of the 64-bit addresses.
 	if (address.size() == 16 && address[0] >= '8')
 		frames_.back() += "_[k]";
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Folded stacks from the output of perf script.
+// Reads the output of perf script, and makes folded stacks: a sample's call chain in one
+// line, "TASK;OUTER;INNER".
 #pragma once
 
 #include <functional>
@@ -9,7 +10,8 @@
 
 namespace cli {
 
-/// Functions of a stack; outer functions are left out of a longer stack.
+/// Limit of the functions of a stack.  Of a longer stack, the outermost functions are left
+/// out.
 inline constexpr size_t most_frames = 1000;
 
 struct script_sample {
@@ -19,12 +21,12 @@ struct script_sample {
 	double period = 0;
 };
 
-/// Get the arguments of perf for output that script_reader reads.
+/// Get the arguments with which perf prints what script_reader reads.
 std::vector<std::string> perf_script_words();
 
-/// Makes samples of lines.  Names can come from tasks and programs of other
-/// users: a name in a sample never looks like several frames, or controls a
-/// terminal.
+/// Makes samples from lines of perf script.  Names of tasks and functions are chosen by
+/// other users' programs.  So in a name, semicolons are replaced, which would look like
+/// several functions, and control characters, which would control a terminal.
 class script_reader {
 public:
 	explicit script_reader(std::function<void(const script_sample &)> take)
@@ -44,7 +46,7 @@ private:
 	script_sample sample_;
 	std::string task_;
 	std::vector<std::string> frames_; ///< innermost first
-	bool open_ = false;
+	bool open_ = false; ///< the sample's first line was read
 };
 
 } // namespace cli
