@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The page: where snapshots come from, which one is shown, and what a person does.
+// The page of the die map: receives snapshots (live, or all snapshots of a recording),
+// keeps the shown snapshot's index, and handles keys and the mouse. A snapshot has the
+// counts of all boxes at one moment; the topology document describes the machine.
 import {History, Machine, meanings} from "./model.js";
 import {DieMap, legend} from "./draw.js";
 import {Detail, Table, Tip, Verdicts, copy, eventOf} from "./panels.js";
@@ -7,23 +9,28 @@ import {Feed, at, fetchJson} from "./feed.js";
 
 const NARROW = matchMedia("(max-width: 820px)");
 const LIGHT = matchMedia("(prefers-color-scheme: light)");
-const RETRY = 10000;		// ms, where the server has no topology
-const STALLED = 5000;		// ms without a snapshot
+const RETRY = 10000;		// ms until the topology is requested again after a failure
+const STALLED = 5000;		// ms without a snapshot until the page says "stalled"
 
 const $ = (id) => document.getElementById(id);
-/* #at=12&table&box=0/hswep_imc_0&theme=dark: a place to link to */
+/* The fragment of a link, #at=12&table&box=0/hswep_imc_0&theme=dark: index of a snapshot,
+   table open, a box, theme. */
 const place = new URLSearchParams(location.hash.slice(1));
 
 let machine, history, map, table, detail, tip, verdicts;
+/* Index of the shown snapshot; the user has paused; the server shows a recording; timer of
+   step(). */
 let shown = -1, paused = false, replay = false, playing = 0;
-let heard = 0, trouble = "";	// when the last snapshot came; why none comes
+/* Time of the last snapshot (performance.now()); the reason why no snapshots come, or empty. */
+let heard = 0, trouble = "";
 
 function theme() {
 	const chosen = document.documentElement.dataset.theme;
 	return chosen || (LIGHT.matches ? "light" : "dark");
 }
 
-/** Set only when it changes: a screen reader says it each time. */
+/** Shows a status. The text is set only if it changes, as a screen reader reads it aloud
+    each time it is set. */
 function say(text, kind) {
 	if ($("status").textContent !== text)
 		$("status").textContent = text;
@@ -69,7 +76,8 @@ function show() {
 	showStatus();
 }
 
-/** A page that is open tells what is so now, or that it does not know. */
+/** Shows the status of the page: live, paused, or the problem for which the numbers are not
+    current. */
 function showStatus() {
 	const now = history && history.all[shown];
 	const stalled = !replay && heard && performance.now() - heard > STALLED;
@@ -101,7 +109,8 @@ function pause(on) {
 	show();
 }
 
-/** To the next snapshot of a replay, after as long as it took. */
+/** Shows the next snapshot of a recording after the time between the two snapshots, 5 s at
+    most, divided by the chosen speed; and so on. */
 function step() {
 	if (shown >= history.length - 1)
 		return pause(true);
@@ -113,9 +122,10 @@ function step() {
 	}, wait * 1000 / $("speed").value);
 }
 
-// --- where snapshots come from
+// --- receiving snapshots
 
-/** Takes in a machine; what was counted stays where it is the same one. */
+/** Uses a new topology document. The history of counts is kept if the machine has the same
+    boxes and counters. */
 function setMachine(topology) {
 	const fresh = new Machine(topology), before = machine;
 	const same = before && before.layout === fresh.layout;
@@ -166,7 +176,8 @@ function take(message) {
 	showStatus();
 }
 
-/** One stream for all tabs where the browser has workers that they share. */
+/** Receives snapshots from the server. All tabs of a browser share one event stream if the
+    browser has shared workers. */
 function live() {
 	heard = performance.now();
 	setInterval(showStatus, 1000);
@@ -213,7 +224,7 @@ async function start() {
 		open(box);
 }
 
-// --- what a person does
+// --- keys and mouse
 
 function focusable(box) {
 	for (const one of $("map").querySelectorAll("[tabindex='0']"))
@@ -234,7 +245,8 @@ function open(box) {
 	}
 }
 
-/** Scrolls so that the panel, which lies over the page's end, does not hide a box. */
+/** Scrolls the page so that the detail panel, which covers the bottom of the window, does
+    not hide a box. */
 function reveal(element) {
 	tip.hide();
 	document.body.style.paddingBottom = $("detail").offsetHeight + "px";

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The map as SVG: where each box is, and how full it looks. Text comes from the
-// machine and is only ever set as text.
+// Draws the map as SVG: plan() computes the place of each box, class DieMap draws the boxes
+// and colours them by their share (model.js). Names come from the machine and are not
+// trusted: they are set as text, never as markup.
 import {bytes, percent, summary} from "./model.js";
 
 const NS = "http://www.w3.org/2000/svg";
 
-/* From little to much, by lightness first, so that it reads without colours too:
-   away from the background in both themes. */
+/* Colours for shares from 0 to 1. Their lightness changes in one direction, away from the
+   background, so that they can be told apart without seeing colours. */
 const SCALES = {
 	dark: [[58, 62, 122], [50, 88, 140], [45, 134, 146], [93, 182, 116], [242, 227, 76]],
 	light: [[205, 222, 192], [152, 205, 168], [88, 176, 169], [44, 122, 160], [41, 56, 128]],
@@ -24,7 +25,7 @@ export function colour(theme, share) {
 
 const css = (rgb) => rgb && "rgb(" + rgb.join(",") + ")";
 
-/** Black or white, whichever is easier to read on it. */
+/** Black or white, whichever is easier to read on a colour: by its relative luminance. */
 function ink(rgb) {
 	const [r, g, b] = rgb.map((one) => {
 		one /= 255;
@@ -42,7 +43,8 @@ export function make(name, attributes = {}, text) {
 	return made;
 }
 
-/** Letters as narrow as it takes: machines with many channels have narrow boxes. */
+/** Compresses the letters of a text that is wider than most: machines with many channels
+    have narrow boxes. */
 function squeeze(text, most) {
 	text.removeAttribute("textLength");
 	if (text.getComputedTextLength() <= most)
@@ -51,8 +53,13 @@ function squeeze(text, most) {
 	text.setAttribute("lengthAdjust", "spacingAndGlyphs");
 }
 
-// --- where everything is
+// --- the plan: places of boxes, rings and arrows
 
+/* Sizes in units of the SVG, on a wide page: of a socket's panel (width), between panels
+   (gap), inside of its border (pad), of its title (head), of the column of QPI ports (side),
+   between boxes (space); heights of boxes (row, slice, channel, stop) and of the arrows
+   between home agents and channels (link); channels in a row (perRow); weights of the widths
+   of AGENTS. On a narrow page ports are above or below the boxes (side 0). */
 const WIDE = {
 	width: 620, gap: 120, pad: 14, head: 82, side: 112, space: 8, row: 56, slice: 42,
 	channel: 62, link: 34, perRow: 8, agents: [98, 98, 84, 112, 68], stop: 26,
@@ -61,11 +68,11 @@ const NARROW = {
 	width: 368, gap: 84, pad: 10, head: 80, side: 0, space: 6, row: 52, slice: 38,
 	channel: 52, link: 30, perRow: 4, agents: [1, 1], stop: 24,
 };
-/* PCIe first; what is not known here comes last. */
+/* Box types of the first row, in this order. Boxes whose type is not in PLACED come last. */
 const AGENTS = ["irp", "r2pcie", "pcu", "ubox"];
 const PLACED = new Set([...AGENTS, "cbox", "sbox", "ha", "imc", "qpi", "r3qpi"]);
 
-/** Puts boxes side by side, as wide as their weights say. */
+/** Puts boxes side by side; their widths are in the ratio of the weights, or equal. */
 function inRow(places, boxes, x, y, width, height, space, weights) {
 	const all = boxes.map((_, i) => weights ? weights[i % weights.length] : 1);
 	const unit = (width - space * (boxes.length - 1)) / all.reduce((a, b) => a + b, 0);
@@ -75,11 +82,11 @@ function inRow(places, boxes, x, y, width, height, space, weights) {
 	});
 }
 
-/** Boxes in rows of that many; @returns the y below them. */
+/** Puts boxes in rows of perRow boxes. @returns the y below them. */
 function inRows(places, boxes, perRow, x, y, width, height, space, weights) {
 	for (let i = 0; i < boxes.length; i += perRow) {
 		const row = boxes.slice(i, i + perRow);
-		// the last row's are as wide as the others
+		// Boxes of an incomplete last row are as wide as the others.
 		const part = weights || i === 0 ? width :
 			(width + space) * row.length / perRow - space;
 		inRow(places, row, x, y, part, height, space, weights);
@@ -89,8 +96,8 @@ function inRows(places, boxes, perRow, x, y, width, height, space, weights) {
 }
 
 /**
- * Rings of up to ten slices or so with their two stops, in order: no register says
- * which slice is on which.
+ * Puts the rings, one for each two stops (SBo), at most two, with the cache slices divided
+ * among them in the order of their numbers: no register tells on which ring a slice is.
  */
 function putRings(of, plan, x, y, width) {
 	const slices = of("cbox"), stops = of("sbox");
@@ -119,7 +126,7 @@ function putRings(of, plan, x, y, width) {
 	return slices.length || stops.length ? bottom + 12 : y;
 }
 
-/** Home agents, and below each its part of the channels. */
+/** Puts the home agents, and below each an equal part of the memory channels. */
 function putMemory(of, plan, x, y, width) {
 	const agents = of("ha"), channels = of("imc");
 	const groups = Math.max(agents.length, 1);
@@ -146,7 +153,8 @@ function putMemory(of, plan, x, y, width) {
 	return bottom;
 }
 
-/** A socket's panel at x, y; @returns how high it is. */
+/** Puts a socket's panel at x, y. A mirrored socket is the right one of a pair: its QPI ports
+    are on its left. @returns its height. */
 function putSocket(socket, plan, x, y, mirrored) {
 	const of = (boxType) => socket.boxes.filter((box) => box.box === boxType);
 	const narrow = plan.side === 0;
@@ -175,7 +183,8 @@ function putSocket(socket, plan, x, y, mirrored) {
 	panel.height = Math.max(at - y + plan.pad - plan.space, panel.least || 0);
 	return panel.height;
 
-	/* Ports beside the other socket, each with its ring stop. */
+	/* Wide page: puts the QPI ports in a column beside the other socket, each with its ring
+	   stop (R3QPI). @returns the y below them. */
 	function putSide(until) {
 		const column = mirrored ? x + plan.pad : x + plan.width - plan.pad - side;
 		const ports = Math.max(qpi.length, r3qpi.length);
@@ -196,6 +205,7 @@ function putSocket(socket, plan, x, y, mirrored) {
 		return from;
 	}
 
+	/* Narrow page: puts the QPI ports and their ring stops in rows. */
 	function putPorts(from, upwards) {
 		const rows = upwards ? [qpi, r3qpi] : [r3qpi, qpi];
 		for (const boxes of rows.filter((one) => one.length)) {
@@ -211,7 +221,9 @@ function putSocket(socket, plan, x, y, mirrored) {
 	}
 }
 
-/** Sockets in pairs that face one another. */
+/** Computes all places: sockets in pairs whose QPI ports face one another, or on a narrow
+    page below one another. places: boxes; loops: rings; links: arrows between home agents
+    and channels; flows: arrows between sockets. */
 function plan(machine, narrow) {
 	const made = {...(narrow ? NARROW : WIDE), places: [], loops: [], links: [],
 		flows: [], panels: []};
@@ -226,7 +238,7 @@ function plan(machine, narrow) {
 		made.rowStart = y;
 		const height = putSocket(socket, made, x, y, mirrored);
 		if (pair && mirrored) {
-			// both are as high as the higher one
+			// Both panels get the height of the higher panel.
 			const [one, other] = made.panels.slice(-2);
 			one.height = other.height = Math.max(one.height, other.height);
 			y += one.height + made.gap / 2;
@@ -239,24 +251,24 @@ function plan(machine, narrow) {
 	return made;
 }
 
-// --- what it looks like
+// --- drawing
 
 export class DieMap {
 	constructor(machine, narrow, theme) {
 		this.machine = machine;
 		this.theme = theme;
 		this.plan = plan(machine, narrow);
-		this.parts = [];		// of each box: what changes
+		this.parts = [];		// by box: the elements that update() changes
 		this.summaries = [];
 		const {width, height} = this.plan.total;
 		this.svg = make("svg", {viewBox: `-2 -2 ${width + 4} ${height + 4}`,
 			role: "group", "aria-label": "Sockets and their boxes"});
-		// one socket alone is not blown up to the window's size
+		// Do not enlarge a single socket to the size of the window.
 		this.svg.style.maxWidth = width * (narrow ? 1.5 : 1.15) + "px";
 		this.plan.panels.forEach((one) => this.drawPanel(one));
 		this.loops = this.plan.loops.map((one) => this.drawLoop(one));
 		this.links = this.plan.links.map((one) => this.drawLink(one));
-		// A socket alone sends to one that is not on the map, if any.
+		// No arrows from a single socket: there is no other socket to point at.
 		this.flows = machine.sockets.length < 2 ? [] :
 			this.plan.flows.map((one) => this.drawFlow(one));
 		this.plan.places.forEach((one) => this.drawBox(one));
@@ -283,7 +295,7 @@ export class DieMap {
 		return {stops, ways: [outer, inner]};
 	}
 
-	/* Read upwards on the left, write downwards on the right. */
+	/* Arrows of a channel: reads upwards on the left, writes downwards on the right. */
 	drawLink({box, x, y, height}) {
 		const lines = [-6, 6].map((dx) => make("path", {class: "link",
 			d: dx < 0 ? `M${x + dx} ${y + height}v${-height + 6}` :
@@ -295,7 +307,8 @@ export class DieMap {
 		return {box, lines, tips};
 	}
 
-	/** What a port sends, to the other socket of its pair. */
+	/** Draws an arrow for the data that a QPI port sends, to the other socket of the pair.
+	    With more than two sockets the arrow has half the length. */
 	drawFlow({box, x, y, upright, back, edge}) {
 		const {gap} = this.plan, only = this.machine.sockets.length === 2;
 		const length = (only ? gap : gap / 2) - 10;
@@ -305,7 +318,8 @@ export class DieMap {
 			const at = x + (back ? 9 : -9), way = back ? -1 : 1;
 			d = `M${at} ${from + way * 2}v${way * (length - 8)}`;
 			tip = `M${at - 7} ${from + way * (length - 8)}h14l-7 ${way * 10}z`;
-			// Each way at its own height, so that neighbours do not meet.
+			// The labels of the two directions have different heights, so that
+			// neighbours do not overlap.
 			text = {x: at + (back ? 8 : -8), y: from + way * length * 0.3 + 4,
 				"text-anchor": back ? "start" : "end"};
 		} else {
@@ -367,7 +381,7 @@ export class DieMap {
 		}
 	}
 
-	/** Lines have their width, shapes are filled. */
+	/** Colours an element by a share: a line, which gets a width, or a shape to fill. */
 	paint(element, share, width) {
 		const rgb = colour(this.theme, share);
 		element.classList.toggle("unknown", !rgb);
@@ -395,7 +409,7 @@ export class DieMap {
 			if (texts[2])
 				texts[2].textContent = known && load.note ? load.note :
 					Number.isFinite(load.share) ? percent(load.share) : "";
-			// two lines of three are in the middle as well
+			// Without the third line, move the other two to the middle.
 			const down = texts[2] && !texts[2].textContent ? 7 : 0;
 			texts.forEach((text) => text.setAttribute("dy", down));
 		}
@@ -407,7 +421,8 @@ export class DieMap {
 				load.down || load.text === "not counted" ? load.text : "no counts"));
 	}
 
-	/** The box that is next to another in a direction. */
+	/** The nearest box in a direction, for arrow keys. Distance to the side weighs 2.5
+	    times as much. */
 	next(box, dx, dy) {
 		const from = this.parts[box.index];
 		const middle = (one) => [one.x + one.width / 2, one.y + one.height / 2];

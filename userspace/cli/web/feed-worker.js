@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One event stream for all tabs of a browser, which opens six connections to a
-// server at most. The worker ends with its last tab.
+// A worker that receives one event stream for all tabs of a browser. A browser opens six
+// connections to a server at most, so that a stream for each tab would block further tabs.
+// The worker ends with its last tab.
 import {Feed} from "./feed.js";
 
 const ports = new Set();
@@ -15,7 +16,7 @@ function tell(message) {
 self.onconnect = (event) => {
 	const [port] = event.ports;
 	ports.add(port);
-	// A tab that is closed says so.
+	// The only message of a tab: it is closed.
 	port.onmessage = () => ports.delete(port);
 	if (topology)
 		port.postMessage({topology});

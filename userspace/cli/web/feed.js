@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where snapshots come from: an event stream of the server, which is opened anew
-// when it breaks or falls silent, and the topology that goes with each snapshot.
+// Receives snapshots by an event stream of the server, which is opened again when it breaks
+// or sends nothing. Each snapshot has the instance (process) and revision (open counters) of
+// the topology document to which its counts belong. With new ones, the topology is fetched
+// again.
 
-const RETRY = 10000;		// ms, where the server has refused a stream
-const SILENT = 15000;		// ms without a snapshot, after which the stream is opened anew
-const SLOW = 10000;		// ms that a document may take
+const RETRY = 10000;		// ms until the next attempt after the server refused a stream
+const SILENT = 15000;		// ms without a snapshot until the stream is opened again
+const SLOW = 10000;		// ms that fetching a document may take
 
-/* Relative to this file, so that it works behind a path prefix. */
+/* Addresses are relative to this file, so that the page works behind a path prefix. */
 export const at = (path) => new URL(path, import.meta.url);
 
 export async function fetchJson(path) {
@@ -17,7 +19,8 @@ export async function fetchJson(path) {
 	return answer.json();
 }
 
-/** Tells {topology}, {snapshot} and {trouble}, a text. */
+/** Calls tell() with {topology} for a new topology, {snapshot} for each snapshot, and
+    {trouble}, a text, when no snapshots come. */
 export class Feed {
 	constructor(tell) {
 		this.tell = tell;
@@ -48,7 +51,7 @@ export class Feed {
 		};
 	}
 
-	/** Does a snapshot belong to the topology that is known? */
+	/** Does a snapshot belong to the topology that was fetched last? */
 	fits(snapshot) {
 		return this.topology && snapshot.instance === this.topology.instance &&
 			snapshot.revision === this.topology.revision;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The machine and its counts: the topology document, a
-// history of snapshots, and how full each box is by the topology's limits. No
-// drawing.
+// The machine and its counts, without drawing: the topology document, a history of
+// snapshots, and the numbers of each box. A limit of the topology is a formula for the
+// capacity of a box type, the most that a box can do, and for the used part. A box's share
+// is the used part of its capacity, 0 to 1. NaN stands for an unknown number.
 
-const LIVE_MOST = 3600;		// snapshots that are kept of a machine that is live
+const LIVE_MOST = 3600;		// limit of snapshots in the history of a live machine
 
-/* Users look for PCIe, not for "IRP". */
+/* Box types that are not shown with the catalogue's title. */
 const CALLED = {irp: "PCIe (IRP)"};
 
-/** A box of a socket, and its counters' places in a snapshot. */
+/** A box of a socket, with its counters. */
 class Box {
 	constructor(facts, index) {
 		Object.assign(this, facts);
@@ -39,12 +40,13 @@ export class Machine {
 		this.limits = topology.limits || [];
 	}
 
-	/** The process that counts: another one's counts do not continue its own. */
+	/** Identifies the server's process. The counts of a new process begin again. */
 	get instance() {
 		return this.topology.instance;
 	}
 
-	/** What must be the same for a history to continue. */
+	/** Text that is the same for two topologies with the same boxes and counters, whose
+	    snapshots can be in one history. */
 	get layout() {
 		return JSON.stringify([this.facts, this.topology.boxes, this.topology.counters]);
 	}
@@ -58,6 +60,7 @@ export class Machine {
 	}
 }
 
+/** The snapshots so far. Of a live machine the oldest are dropped. */
 export class History {
 	constructor(machine, most = LIVE_MOST) {
 		this.machine = machine;
@@ -74,7 +77,8 @@ export class History {
 		const last = this.all[this.all.length - 1];
 		const counts = snapshot.counts ?
 			Float64Array.from(snapshot.counts, (one) => one === null ? NaN : one) : null;
-		// Counts of one process, since it was first seen.
+		// Snapshots of one server process have the same run; its first counts are
+		// subtracted for a total.
 		const run = last && last.instance === snapshot.instance ? last.run : {first: null};
 		if (counts && !run.first)
 			run.first = counts;
@@ -90,7 +94,7 @@ export class History {
 	}
 }
 
-/** What was counted between a snapshot and the one before it. */
+/** The numbers of a snapshot: counts since the previous snapshot, rates and shares. */
 export class View {
 	constructor(history, index) {
 		const now = history.all[index], before = history.all[index - 1];
@@ -104,19 +108,19 @@ export class View {
 		this.seconds = this.counted ? now.seconds - before.seconds : NaN;
 		this.now = now && now.counts;
 		this.before = before && before.counts;
-		// Boxes that are not measured, and a word for why: dead, stopped.
+		// Boxes that are not measured, with the reason: "dead", "stopped".
 		this.down = new Map(Object.entries((now && now.down) || {})
 			.map(([place, why]) => [this.machine.boxes[place], String(why)]));
 	}
 
-	/** How often in that time. */
+	/** Count of a counter since the previous snapshot. */
 	count(counter) {
 		const grown = this.counted ?
 			this.now[counter.index] - this.before[counter.index] : NaN;
 		return grown >= 0 ? grown : NaN;
 	}
 
-	/** How often since the first snapshot of this process. */
+	/** Count of a counter since the first snapshot of the server's process. */
 	total(counter) {
 		const grown = this.now && this.snapshot.run.first ?
 			this.now[counter.index] - this.snapshot.run.first[counter.index] : NaN;
@@ -127,21 +131,23 @@ export class View {
 		return this.count(counter) * counter.factor / this.seconds;
 	}
 
-	/** Of a box's counters of a series, with one of its labels; NaN where it has none. */
+	/** Sum of the rates of a box's counters of a series; with a label, only of counters with
+	    this label. NaN without such a counter. */
 	sum(box, series, label) {
 		const all = box.counters.filter((one) => one.series.name === series &&
 			(!label || one.labels.includes(label)));
 		return all.length ? all.reduce((sum, one) => sum + this.rate(one), 0) : NaN;
 	}
 
-	/** For how much of the time it was counted. */
+	/** Part of the time for which a box's events were counted, 0 to 1. */
 	share(box) {
 		const shared = this.snapshot && this.snapshot.shared;
 		const part = shared && shared[box.socket + "/" + box.box];
 		return typeof part === "number" ? part : 1;
 	}
 
-	/** What a box can do a second at most, by a limit. */
+	/** Capacity of a box a second. A limit has a fact of the socket as capacity (PCIe links),
+	    or a series of clocks times a factor, which another box type of the socket may have. */
 	capacity(limit, box, socket) {
 		const {fact, box: other, series, factor} = limit.capacity;
 		if (fact)
@@ -150,7 +156,8 @@ export class View {
 		return from ? this.sum(from, series) * factor : NaN;
 	}
 
-	/** What boxes do, each way, and what share of their capacity that is. */
+	/** Rates of what boxes do, by way (such as reads and writes, each with its own capacity),
+	    and the share of the fuller way. */
 	use(limit, boxes, capacity) {
 		const ways = {};
 		for (const box of boxes)
@@ -165,7 +172,8 @@ export class View {
 			Math.max(...all.map((one) => one / capacity)) : NaN};
 	}
 
-	/** How full a box is; of links, which are the socket's, all of its boxes together. */
+	/** Use of a box. The capacity of PCIe links is the socket's, so all boxes of the type
+	    are added. */
 	boxUse(limit, box) {
 		const socket = this.machine.sockets.find((one) => one.id === box.socket);
 		const boxes = limit.capacity.fact ?
@@ -173,7 +181,7 @@ export class View {
 		return this.use(limit, boxes, this.capacity(limit, box, socket));
 	}
 
-	/** Bytes a second of a socket's cgroups, most first. */
+	/** Memory traffic of a socket's cgroups in bytes a second, the largest first. */
 	cgroups(socket) {
 		const last = this.history.all[this.index - 1];
 		const [now, before] = [this.snapshot, last].map((one) =>
@@ -185,6 +193,8 @@ export class View {
 			.sort((a, b) => b[1] - a[1]);
 	}
 
+	/** What the map shows of a box. value: the number; text: the number as text, or the reason
+	    why it is missing; parts: shares of each way. */
 	load(box) {
 		if (this.down.has(box))
 			return {value: NaN, share: NaN, text: this.down.get(box), parts: [],
@@ -199,7 +209,7 @@ export class View {
 	}
 }
 
-/** A part of the ring's slots, each way. */
+/** Load of a ring stop: the used share of the ring's slots in each direction. */
 function ring(ways) {
 	return (view, box, use) => {
 		const parts = ways.map(([label, sign]) => ({
@@ -213,7 +223,7 @@ function ring(ways) {
 
 const WAYS = [["clockwise", "↻"], ["counterclockwise", "↺"]];
 
-/** What is shown of a type of box; its share of the capacity is its limit's. */
+/** Functions that return what is shown of a box, by box type; load() adds the share. */
 const LOADS = {
 	imc(view, box, use) {
 		const [read, write] = ["read", "write"].map((label) =>
@@ -266,7 +276,7 @@ const MEANINGS = {
 	ubox: "UBox: the uncore's clock.",
 };
 
-/** The box types of a machine, in words. */
+/** Descriptions of the machine's box types, for the legend. */
 export function meanings(machine) {
 	return Object.entries(MEANINGS).filter(([boxType]) =>
 		machine.boxes.some((one) => one.box === boxType)).map(([, text]) => text).join(" ");
@@ -274,8 +284,9 @@ export function meanings(machine) {
 
 // --- what limits a socket
 
-/** What the server says of a socket, and who uses most of its memory. @returns what limits
-    it, if anything does; a sentence; and which limit's history tells most. */
+/** The server's verdict on a socket (exporter/limits.hpp), with the cgroup that has most of
+    its memory traffic. @returns limited: name of the limiting use, or empty; head and text:
+    the sentence; told: name of the use whose history is shown. */
 export function verdict(view, socket) {
 	const {limited, head, facts, told} =
 		((view.snapshot && view.snapshot.verdicts) || {})[socket.id] ||
@@ -287,13 +298,13 @@ export function verdict(view, socket) {
 	return {limited, told, head, text: said.join("; ")};
 }
 
-/** The shares of one limit in snapshots. */
+/** The share of one use in each of the snapshots. */
 export function past(snapshots, socket, name) {
 	return snapshots.map(({verdicts}) =>
 		verdicts && verdicts[socket.id] ? verdicts[socket.id].uses[name] : NaN);
 }
 
-/** More about a socket, in its picture. */
+/** Up to two lines of text in a socket's panel: memory traffic, and cache misses. */
 export function summary(view, socket) {
 	const of = (boxType) => socket.boxes.filter((box) => box.box === boxType);
 	const add = (boxType, series, label) => {
@@ -314,7 +325,7 @@ export function summary(view, socket) {
 	return said;
 }
 
-/** A text cut in its middle: paths begin alike. */
+/** Cuts a text in its middle: cgroups' paths begin alike and differ at their ends. */
 export function middle(text, most) {
 	const head = Math.floor((most - 1) / 3);
 	return text.length <= most ? text :
@@ -345,7 +356,7 @@ export function percent(share) {
 	return (share * 100).toFixed(share < 0.0995 && share > 0 ? 1 : 0) + " %";
 }
 
-/** All of its digits. */
+/** A number with all its digits. */
 export function exact(value) {
 	if (!Number.isFinite(value))
 		return "–";

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is said of boxes beside the map: the tip, the box that is looked at with its
-// time series, and the table that has everything as text.
+// The text beside the map: the verdicts on sockets above it, the tip of the box under the
+// pointer, the detail panel of a chosen box with its time series, and the table below with
+// all numbers.
 import {bytes, exact, past, percent, short, verdict} from "./model.js";
 import {make} from "./draw.js";
 
-const SPAN = 300;		// snapshots that a time series has at most
+const SPAN = 300;		// limit of the snapshots in a time series
 
 export function element(name, attributes = {}, ...content) {
 	const made = document.createElement(name);
@@ -14,17 +15,17 @@ export function element(name, attributes = {}, ...content) {
 	return made;
 }
 
-/** What to count of a box first: as perf and uncore stat take it. */
+/** The first event of a box, in the syntax of perf and uncore stat, to be copied. */
 export function eventOf(box) {
 	return box.counters.length ? box.counters[0].event : box.pmu + "/…/";
 }
 
-/** @returns what to tell the user. */
+/** Copies a text to the clipboard. @returns a message for the user. */
 export async function copy(text) {
 	try {
 		await navigator.clipboard.writeText(text);
 	} catch {
-		// no clipboard but over HTTPS or from this machine
+		// Browsers have navigator.clipboard only with HTTPS and for local servers.
 		const field = element("textarea", {class: "aside"});
 		field.value = text;
 		document.body.append(field);
@@ -37,12 +38,13 @@ export async function copy(text) {
 	return "copied " + text;
 }
 
-/** A rate in the unit of its series. */
+/** Formats the rate of a counter in the unit of its series. */
 function rateText(view, counter) {
 	const rate = view.rate(counter);
 	return counter.series.unit === "bytes" ? bytes(rate) : short(rate, "/s");
 }
 
+/** Describes the load of a box (View.load()) in a sentence. */
 function meaning(load) {
 	if (load.text === "not counted")
 		return "not counted here";
@@ -56,11 +58,11 @@ function meaning(load) {
 	return `${load.text} ${load.what}${most}`;
 }
 
-// --- what limits each socket
+// --- verdicts on sockets
 
-const PAST = 60;		// snapshots of a sparkline
+const PAST = 60;		// snapshots in a sparkline: a minute
 
-/** A line of shares, 0 to 1; one alone is a dot. */
+/** Draws shares, 0 to 1, as a small curve. A share between unknown shares is a dot. */
 function sparkline(shares) {
 	const svg = make("svg", {viewBox: "0 0 120 20", class: "spark", "aria-hidden": "true"});
 	let d = "", pen = false;
@@ -101,7 +103,7 @@ export class Verdicts {
 	}
 }
 
-// --- hover
+// --- the tip
 
 export class Tip {
 	constructor(root) {
@@ -146,6 +148,7 @@ export class Tip {
 
 // --- a box and its time series
 
+/** Draws rates as a curve, with a mark at index now. @returns the SVG and the largest rate. */
 function chart(points, now) {
 	const width = 360, height = 44;
 	const most = Math.max(...points.filter(Number.isFinite), 0);
@@ -227,7 +230,8 @@ export class Detail {
 			this.root.querySelector(focused).focus();
 	}
 
-	/** Which of its buttons has the focus, to be found again. */
+	/** Selector of the button that has the focus. update() replaces all elements, and gives
+	    the new button the focus again. */
 	focus() {
 		const now = document.activeElement;
 		if (!now || !this.root.contains(now))
@@ -237,7 +241,7 @@ export class Detail {
 	}
 }
 
-// --- everything as text
+// --- the table
 
 export class Table {
 	constructor(root, details, machine) {
