@@ -15,7 +15,8 @@ namespace cli {
 
 namespace {
 
-/// Formats "-d,--duration SECONDS", without C++'s types and ranges.
+/// Formats options in the help as "-d,--duration SECONDS", without the C++ types and ranges
+/// that CLI11 adds.
 class plain_formatter : public CLI::Formatter {
 public:
 	plain_formatter()
@@ -31,7 +32,7 @@ public:
 							 "FLOAT"};
 		std::string name = option->get_type_name();
 
-		// Remove the text that validators add.
+		// CLI11 adds the texts of checks, such as a range, after a colon.
 		name = name.substr(0, name.find(':'));
 		if (option->get_items_expected_max() == 0)
 			return {};
@@ -41,7 +42,7 @@ public:
 		return name.empty() ? name : fmt::format(" {}", name);
 	}
 
-	/// Keep the text's layout.
+	/// Keep the layout of the footer's text.
 	std::string make_footer(const CLI::App *app) const override
 	{
 		const std::string footer = app->get_footer();
@@ -74,7 +75,7 @@ std::string one_line(const CLI::App &app, const CLI::ParseError &error)
 				   ? missing(app)
 				   : error.what();
 
-	// Only numbers are converted.
+	// CLI11 only converts the values of numeric options.
 	static const std::string conversion = "Could not convert: ";
 	if (const size_t position = text.find(" = ");
 	    text.starts_with(conversion) && position != text.npos)
@@ -88,7 +89,7 @@ std::string one_line(const CLI::App &app, const CLI::ParseError &error)
 		text = fmt::format(
 			"--{}: it takes no value",
 			text.substr(0, text.size() - no_value.size()));
-	// separate_command() has inserted the "--".
+	// Remove a "--" that separate_command() has inserted, not the user.
 	if (const size_t position = text.find(": -- "); position != text.npos)
 		text.erase(position + 2, 3);
 	return fmt::format("{} (see {} --help)", text, program);

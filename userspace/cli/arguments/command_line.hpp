@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The command line: options, subcommands and their help, on CLI11.  Only
-// command_line.cpp includes CLI11, which puts some 500 functions into each file
-// that includes CLI11, and takes 7 seconds to compile.
+// The command line: options, subcommands and their help.  It is a layer on the library
+// CLI11, so that only command_line.cpp includes CLI11: its header puts some 500 functions
+// into each file and takes 7 seconds to compile.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Help for users who do not know the command.
+// The overview that uncore prints without arguments, and insertion of "--".
 #include "arguments/help.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,8 @@ bool option_takes_value(const parser &command, const std::string &argument)
 	return option && option->takes_value();
 }
 
-/// Count a subcommand's own words before the user's command.
+/// Count the arguments of a subcommand, such as metric's SET, that come before the measured
+/// command.
 size_t count_own_words(const parser &command)
 {
 	size_t count = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Help for users who do not know the command: the overview that uncore prints
-// without arguments, and command lines without "--".
+// Help for new users: the overview that uncore prints without arguments, and the "--" before
+// a measured command, which users may leave out.
 #pragma once
 
 #include <string>

@@ -69,7 +69,9 @@ private:
 			take_value(target_words);
 	}
 
-	/// "-ag", "-c100", "-ge EVENT"
+	/// Take a word of letters, such as "-ag", "-c100" or "-ge" before a value.
+	/// Letters may be options of either program; a letter with a value ends
+	/// the word.
 	void take_letters(const std::string &word)
 	{
 		std::string passed_letters = "-";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Command lines with options of another program among the command's own.
+// Command lines on which options of another program are mixed with the subcommand's own: uncore
+// record also takes the options of perf record.
 #pragma once
 
 #include <string>
@@ -10,11 +11,15 @@
 
 namespace cli {
 
-/// Options of another program whose value may be the next word.
+/// Options of another program that take a value.
 struct valued_options {
-	std::string_view letters;	     ///< "co" for -c and -o
-	std::string_view optional_letters;   ///< a value only in the same word
-	std::vector<std::string_view> words; ///< "count" for --count
+	/// Letters whose value is the rest of the word or the next word: "co"
+	/// for -c and -o.
+	std::string_view letters;
+	/// Letters whose value, if any, is the rest of the word.
+	std::string_view optional_letters;
+	/// Long names whose value is the next word: "count" for --count.
+	std::vector<std::string_view> words;
 };
 
 struct separated_words {

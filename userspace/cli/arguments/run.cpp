@@ -21,12 +21,13 @@ void reserve_standard_streams()
 			(void)open("/dev/null", fd ? O_RDONLY : O_WRONLY);
 }
 
-/// Flush standard output, which may report a full disk only now.
+/// Flush standard output: an error such as a full disk may be reported only now.
+/// @return the exit status.
 static int finish(int status)
 {
 	if (!std::fflush(stdout) && !std::ferror(stdout))
 		return status;
-	// The reader of a pipe may close the pipe early.
+	// No message if the reader of a pipe, such as head, has closed the pipe.
 	if (errno == EPIPE)
 		return status ? status : failure;
 	return fail(fmt::format("standard output: {}", std::strerror(errno)));

@@ -9,9 +9,9 @@
 
 namespace cli {
 
-/// Keep file descriptors 0 to 2 for the standard streams: while a standard
-/// stream is closed, an opened file would get the stream's number, and the
-/// printed text. Reading and writing a closed stream still fails.
+/// Open /dev/null in place of standard streams that are closed.  Otherwise a file that is
+/// opened later would get the number 0, 1 or 2, and printed text would go into the file.
+/// Reading from or writing to such a stream still fails.
 void reserve_standard_streams();
 
 /// Parse the words and run the requested action.

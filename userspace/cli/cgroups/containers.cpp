@@ -19,14 +19,17 @@ using uncore::errc;
 
 namespace {
 
-/// Least time between two reads of names, and longest time between two reads
-/// for the same unknown container.
+/// Shortest time between two reads of the source of names.  Longest time between two reads
+/// that are caused by the same unknown container; the time doubles up to this limit.
 constexpr std::chrono::seconds read_time{5}, most_delay{300};
-/// Limits of the number and the age of remembered containers without names.
+/// Limits of the remembered containers without names: their number, and the time since the
+/// last request for the name.
 constexpr size_t most_unnamed = 1024;
 constexpr std::chrono::minutes unnamed_time{10};
 /// Limit of a list of pods in bytes, far above the size of any list.
 constexpr uintmax_t most_bytes = 64 << 20;
+/// Characters of a container's id, of the uid of a static pod (one that the kubelet starts
+/// from a file), and of the uid of another pod, with hyphens.
 constexpr size_t id_length = 64, static_uid_length = 32, uid_length = 36;
 
 bool is_hex(std::string_view text)
@@ -41,8 +44,9 @@ bool is_id(std::string_view text)
 	return text.size() == id_length && is_hex(text);
 }
 
-/// Convert a pod's uid from its form in paths: systemd does not allow hyphens
-/// in the middle of names.
+/// Convert a pod's uid from its form in paths of cgroups.  systemd does not allow hyphens in
+/// the middle of names, so that the uid has underscores there.
+/// @return "" if the text is not a uid.
 std::string uid_of(std::string_view text)
 {
 	std::string uid(text);
@@ -113,8 +117,9 @@ std::optional<container> container_of(std::string_view cgroup)
 	container result;
 	size_t begin = 0;
 
-	// Nodes may be containers themselves, and containers may contain
-	// containers: the last pod counts, and its first container.
+	// Containers may be nested: a cluster's node may itself be a container, and
+	// a container may start containers.  Take the last pod in the path, and
+	// the first container below it.
 	while (begin < cgroup.size()) {
 		const size_t end =
 			std::min(cgroup.find('/', begin + 1), cgroup.size());
@@ -296,7 +301,8 @@ container_names::take_list(const std::string &document) const
 	return entries;
 }
 
-/// Read the source on each request, with read_time between two reads.
+/// Function of the thread: read the source when a read is requested, at least read_time
+/// after the read before.
 void container_names::work(const std::stop_token &end)
 {
 	std::unique_lock guard(lock_);
@@ -311,7 +317,8 @@ void container_names::work(const std::stop_token &end)
 	}
 }
 
-/// Request a read of the source if the delay of the id has elapsed.
+/// Request a read of the source by the thread for an unknown id, unless the delay since the
+/// last request for this id has not elapsed.  The caller holds lock_.
 void container_names::request_read(const std::string &id)
 {
 	const auto now = clock::now();
@@ -330,7 +337,8 @@ void container_names::request_read(const std::string &id)
 	if (!worker_.joinable()) {
 		sigset_t all_signals, old_mask;
 
-		// The new thread inherits a mask that blocks all signals.
+		// The new thread inherits the mask of this thread.  Block all
+		// signals, so that they are delivered to the main thread only.
 		sigfillset(&all_signals);
 		pthread_sigmask(SIG_SETMASK, &all_signals, &old_mask);
 		worker_ = std::jthread(

@@ -20,8 +20,8 @@ constexpr long most_ms = 1000;
 /// Limit of a list in bytes, far above the size of any list.
 constexpr size_t most_list_bytes = 64 << 20;
 
-/// libcurl, loaded only for an address: libcurl brings more libraries than the
-/// command has itself, and takes as long to load.
+/// The functions of libcurl.  The library is loaded only for an address: it needs more
+/// libraries than this program itself, and takes as long to load.
 struct curl_library {
 	curl_library();
 
@@ -39,7 +39,8 @@ struct curl_library {
 
 curl_library::curl_library()
 {
-	// The library is not closed: its objects live as long as the process.
+	// dlclose() is never called: the functions are used until the process
+	// ends.
 	void *file = dlopen(library, RTLD_NOW | RTLD_LOCAL);
 	const auto find = [file](auto &function, const char *name) {
 		function = reinterpret_cast<std::decay_t<decltype(function)>>(

@@ -30,10 +30,12 @@ def read(name):
 SERIES, LIMITS = read("series.json"), read("limits.json")
 
 
-# --- a metric: a sum of events, or the largest of some sums, over a clock
+# --- formulas of metrics
 
 class Formula:
-    """@ways: of each sum, the events' factors; @clock: an event, @factor: its own."""
+    """A metric of the form SUM / CLOCK or max(SUM, SUM) / CLOCK. A sum adds events times
+    factors, and is a way, such as reads or writes. @ways has a dictionary of factors by
+    event for each sum; @clock is the event below the line, @factor its factor."""
 
     def __init__(self, metric):
         self.metric = metric
@@ -60,7 +62,7 @@ class Formula:
         return "e%d" % (len(self.events) - 1)
 
     def _sum(self, node):
-        """Factors by event."""
+        """@return the factors of a sum, by event."""
         if isinstance(node, ast.Name):
             return {self.events[int(node.id[1:])]: 1}
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
@@ -75,7 +77,8 @@ class Formula:
 # --- the series that count a metric's events
 
 def counts(box, event):
-    """A series, and its entry for the event."""
+    """@return the series that counts an event of a box type, and the event's entry in the
+    series."""
     for series in SERIES:
         for one in series["events"] if series["box"] == box else ():
             if one["event"] == event:
@@ -84,7 +87,8 @@ def counts(box, event):
 
 
 def choices(series):
-    """Sets of events of which a machine has one: see "instead_of"."""
+    """The sets of events that a machine may count for a series: first the events without
+    "instead_of", then those that replace them, and so on."""
     one = [event for event in series["events"] if "instead_of" not in event]
     while one:
         yield {event["event"] for event in one}
@@ -95,8 +99,8 @@ def choices(series):
 
 
 def used_by(formulas, box):
-    """@return what is added up, each series by its factor, and the label that
-    distinguishes the ways."""
+    """@return the series that the formulas add up, with the factor of each, and the label
+    that tells the ways of the formulas apart ("" for a single way)."""
     factors, labels, events = {}, [], {}
     for way in [way for formula in formulas for way in formula.ways]:
         found = [(counts(box, event), factor) for event, factor in way.items()]
@@ -118,7 +122,7 @@ def used_by(formulas, box):
 
 
 def basis_of(metric):
-    """The metric's note on what the most is, without its reasons."""
+    """@return the text behind "Capacity: " in the metric's note, up to a comma or bracket."""
     return re.split(r"[,;(]", (metric.note or "").partition("Capacity: ")[2])[0] \
         .strip()
 
@@ -128,7 +132,8 @@ def whole(number):
 
 
 def limit_of(limit, metrics):
-    """A limit with its formula; None where the generation does not have it."""
+    """Complete an entry of limits.json: add its formula in terms of series ("used", "by",
+    "capacity"). @return None if the generation does not have the metrics."""
     made = dict(limit)
     names, clock = made.get("metrics"), made.pop("clock", None)
     if not names:
@@ -138,7 +143,7 @@ def limit_of(limit, metrics):
     formulas = [Formula(metrics[name]) for name in names]
     factors, by = used_by(formulas, limit["box"])
     (own, factor), = {(one.clock, one.factor) for one in formulas}
-    # In the unit of the first series, if that is the limit's.
+    # With the unit B/s, the used part and the capacity are in the unit of the series: bytes.
     scale = 1 / next(iter(factors.values())) if limit["unit"] == "B/s" else 1
     series, one = counts(clock["box"], clock["event"]) if clock else \
         counts(limit["box"], own)
@@ -154,7 +159,7 @@ def limit_of(limit, metrics):
 
 
 def limits(top=EVENTS):
-    """Of each generation, by name."""
+    """@return the limits of each generation, by its name."""
     generations = checked_generations(top)
     if generations is None:
         sys.exit(1)

@@ -21,7 +21,8 @@ int fail(std::string_view message)
 	line = printable(line);
 	std::fflush(stdout);
 
-	// main() reports why standard output cannot be written.
+	// If the flush has failed, finish() in run.cpp reports errno at the end:
+	// keep errno while the message is printed.
 	const int error = errno;
 
 	for (const std::string &part :

@@ -31,8 +31,8 @@ public:
 		return output_ ? output_->stream() : standard_;
 	}
 	/// Write a text.
-	/// @return false if writing fails, after a note with the reason, unless
-	/// the reader of a pipe has closed the pipe.
+	/// @return false if writing fails.  A note has the reason, except if the
+	/// reader of a pipe has closed the pipe.
 	bool write(std::string_view text);
 	/// Write a text for people, with lines wrapped at a terminal's width.
 	bool show(std::string_view text);

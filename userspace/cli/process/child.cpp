@@ -17,7 +17,7 @@
 
 namespace cli {
 
-/// Limit before raise_file_limit(), which children get back.
+/// Limit of open files before raise_file_limit().
 static std::optional<rlimit> file_limit;
 
 void raise_file_limit()
@@ -56,7 +56,7 @@ void child::become(const std::vector<std::string> &command, int release_fd,
 	arguments.push_back(nullptr);
 	restore_signals();
 	restore_file_limit();
-	// No byte: the parent ended before it released this process.
+	// The read ends without a byte if the parent ended before release().
 	if (read(release_fd, &byte, 1) != 1)
 		_exit(1);
 	execvp(arguments[0], arguments.data());
@@ -97,7 +97,8 @@ uncore::result<void> child::release()
 	(void)!write(release_fd_, "", 1);
 	close(release_fd_);
 	release_fd_ = -1;
-	// exec closes the pipe; after a failed exec the pipe has the errno.
+	// A successful exec closes the pipe (O_CLOEXEC); after a failed exec the
+	// pipe has the errno.
 	do
 		size = read(error_fd_, &error_number, sizeof(error_number));
 	while (size < 0 && errno == EINTR);

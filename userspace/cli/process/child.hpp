@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The user's command, which the program measures.
+// Starts and ends the user's command, which this program measures.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace cli {
 
-/// Raise RLIMIT_NOFILE to the user's hard limit: an event needs a descriptor on
-/// each CPU.  Children get the previous limit.
+/// Raise RLIMIT_NOFILE to the hard limit, as an event may need a descriptor on each CPU.
+/// The user's command gets the previous limit.
 void raise_file_limit();
-/// Undo raise_file_limit(), for a program that replaces this program.
+/// Set the previous limit again, before another program is executed.
 void restore_file_limit();
 
-/// The user's command.  The command waits before its first instruction until
-/// release(), so that counters can be enabled.  The destructor interrupts the
+/// The user's command.  start() forks a process, which executes the command only after
+/// release(), so that counters can be enabled before.  The destructor interrupts the
 /// command, as Ctrl-C does, and waits for its end.
 class child {
 public:
@@ -27,22 +27,23 @@ public:
 	child &operator=(const child &) = delete;
 	~child();
 
-	/// Fork.  Errors: errc::system.
+	/// Fork the command's process.  Errors: errc::system.
 	uncore::result<void> start(const std::vector<std::string> &command);
-	/// Let the command run.  Errors: errc::not_found, if the command cannot
-	/// be executed; status() is then 126 or 127, as in a shell.
+	/// Execute the command.  Errors: errc::not_found, if it cannot be
+	/// executed; status() is then 126 or 127, as in a shell.
 	uncore::result<void> release();
 	/// Check whether the command has ended; status() then has its status.
 	bool ended();
 	void send(int signal);
-	/// Is the command in this program's process group, so that the terminal
-	/// sends signals to both?
+	/// Is the command in this program's process group?  Then the terminal
+	/// sends a signal of Ctrl-C to both.
 	bool shares_terminal() const;
 	/// Interrupt the command once, and wait for its end without a limit.
 	void stop();
 	bool exists() const { return process_ > 0; }
 	const std::string &name() const { return name_; }
-	/// Status as in a shell: 128 plus the signal's number after a signal.
+	/// Exit status as in a shell: 128 plus a signal's number if the signal
+	/// ended the command.
 	int status() const { return status_; }
 
 private:
@@ -52,12 +53,14 @@ private:
 
 	pid_t process_ = -1;
 	std::string name_;
+	/// Pipes: a byte in the first lets the process execute the command; the
+	/// process writes the errno of a failed exec to the second.
 	int release_fd_ = -1, error_fd_ = -1;
 	int status_ = 0;
 };
 
-/// Get SIGINT, or SIGTERM where the shell ignores SIGINT: in the background of
-/// a script.
+/// Return the signal that ends the command.  SIGINT; or SIGTERM if this program ignores
+/// SIGINT, which the command inherits, as a shell sets for background jobs of a script.
 int interruption();
 
 } // namespace cli

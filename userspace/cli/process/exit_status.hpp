@@ -11,7 +11,7 @@ enum : int {
 	usage = 2,
 	not_executable = 126, ///< the command to measure cannot be executed
 	no_command = 127,     ///< the command to measure does not exist
-	/// Base of a signal's number: main() ends by the signal.
+	/// Added to a signal's number: run() then ends the process by the signal.
 	by_signal = 256,
 };
 

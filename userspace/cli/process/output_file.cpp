@@ -37,10 +37,10 @@ int output_file::locate(const std::string &path, place &target)
 	return target.folder ? 0 : errno;
 }
 
-/// Get the status of a file, and the path of a symbolic link's regular file.
-/// The kernel follows the link or refuses to; realpath() would follow any link.
-/// @return 0 or an errno; 0 and @p status.st_mode 0 if the file does not exist
-/// yet.
+/// Get the status of a file.  If it is a symbolic link to a regular file, get also the path
+/// of that file: commit() has to replace the file, not the link.  The kernel follows the
+/// link, as it may refuse to; realpath() would follow any link.
+/// @return 0 or an errno; 0 and @p status.st_mode 0 if the file does not exist yet.
 static int follow(int folder, const std::string &name, struct stat &status,
 		  std::string &path)
 {
@@ -72,8 +72,8 @@ static int follow(int folder, const std::string &name, struct stat &status,
 	return 0;
 }
 
-/// Create a file beside the target, under a name that no other user can
-/// prepare.
+/// Create a file beside the target with a random name, so that another user cannot create
+/// a file or link of this name before.
 int output_file::create_temporary(mode_t mode, unique_fd &fd)
 {
 	for (int tries = 0; tries < 100; tries++) {
@@ -250,13 +250,14 @@ uncore::result<void> output_file::commit(bool keep_old)
 	flush();
 	if (error_)
 		return broken(error_);
-	// An unnamed file stays open.
+	// A file of unnamed() stays open.
 	if (!target_.folder)
 		return {};
 	if (!temporary_name_.empty()) {
 		const std::string old_name = target_.name + ".old";
 
-		// A quota or a file server can refuse a write at close().
+		// A quota or a file server may report a failed write only at
+		// close(): close a copy of the descriptor before the rename.
 		if (int copy = dup(fileno(file_.get()));
 		    copy < 0 || ::close(copy))
 			return broken(errno);

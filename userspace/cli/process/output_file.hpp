@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Output files that the user names.  All writers open files with this class:
-// the kernel follows symbolic links, under its rules (fs.protected_symlinks,
-// fs.protected_regular).
+// Output files that the user names.  All writers open files with this class, which lets the
+// kernel follow symbolic links.  So the kernel's protection of shared folders applies
+// (fs.protected_symlinks, fs.protected_regular).
 #pragma once
 
 #include <cstdio>
@@ -87,9 +87,9 @@ private:
 	/// written in place.
 	std::string temporary_name_;
 	std::unique_ptr<std::FILE, closer> file_;
-	bool truncate_ = false;	 ///< before the first write
-	bool empty_new_ = false; ///< created by open(), without a write
-	int error_ = 0;
+	bool truncate_ = false;	 ///< remove old content at the first write
+	bool empty_new_ = false; ///< open() created the file; no write yet
+	int error_ = 0;		 ///< errno of the first error
 };
 
 } // namespace cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Execution of other programs of this project in the place of the command.
+// Executes another program of this project in place of this program.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Signals for which the program waits, instead of being interrupted.
+// Waits for signals.  They are blocked and read from a descriptor (signalfd), so that they
+// never interrupt the program elsewhere.
 #pragma once
 
 #include <chrono>
@@ -14,12 +15,12 @@ namespace cli {
 /// A signal that this process received.
 struct caught_signal {
 	int number = 0; ///< 0: no signal
-	bool by_terminal = false;
+	bool by_terminal = false; ///< sent by the kernel, for Ctrl-C
 };
 
-/// Blocks signals, for wait(), while the object exists.  Signals that the
-/// caller ignores stay ignored.  SIGPIPE is ignored: a write then fails
-/// instead.
+/// Blocks signals, for wait(), while the object exists.  Signals that this program was
+/// started with as ignored stay ignored.  SIGPIPE is ignored, so that a write to a closed
+/// pipe fails instead of ending the program.
 class signals {
 public:
 	explicit signals(std::initializer_list<int> numbers);
@@ -28,7 +29,7 @@ public:
 	~signals();
 
 	/// Wait for a signal, for data on @p extra_fd (-1: no descriptor), or
-	/// for @p deadline.
+	/// until @p deadline.
 	caught_signal
 	wait(std::optional<std::chrono::steady_clock::time_point> deadline,
 	     int extra_fd = -1) const;
@@ -39,13 +40,13 @@ private:
 	unique_fd fd_;
 };
 
-/// In a child: block the signals that this program's caller has blocked, and
-/// treat SIGPIPE as the caller does.
+/// In a new process, before it executes another program: set the blocked signals and the
+/// action of SIGPIPE with which this program was started.
 void restore_signals();
 
-/// End this process by a signal's default action, so that a shell learns of the
-/// signal.  @return the exit status, if the default action does not end a
-/// process.
+/// End this process by a signal's default action, so that a shell sees that the signal
+/// ended it.
+/// @return the exit status, if the default action does not end the process.
 int end_by(int number);
 
 /// Stop this process by a signal's default action; return after SIGCONT.

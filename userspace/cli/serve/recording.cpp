@@ -28,11 +28,13 @@ using uncore::errc;
 
 namespace {
 
-/// Bytes that a browser can hold: some five hours of a machine of two sockets.
+/// Limit of the snapshots that a page gets, in bytes, as a browser holds them in memory.
+/// Five hours of a machine with two sockets are about as large.
 constexpr uint64_t usual_bytes = 64 << 20;
-/// Limit of a decompressed recording in bytes: weeks.
+/// Limit of a decompressed recording in bytes: weeks of snapshots.
 constexpr uint64_t most_unpacked = uint64_t(16) << 30;
-/// Limit of a line in bytes; the first line of the largest machine is shorter.
+/// Limit of a line in bytes.  The longest line, the first, is shorter on the largest
+/// machine.
 constexpr size_t most_line = 16 << 20;
 constexpr size_t most_boxes = 4096, most_counters = 16384;
 
@@ -75,7 +77,8 @@ bool is_counter(const json &counter, size_t boxes, size_t series)
 	       counter.contains("labels") && counter["labels"].is_object();
 }
 
-/// Check that the page can draw a machine from a header.
+/// Check that a header, the first line of a recording, has all that the page needs to draw
+/// the machine.
 bool is_machine(const json &header)
 {
 	if (!header.contains("machine") || !header["machine"].is_object() ||
@@ -105,8 +108,9 @@ bool is_machine(const json &header)
 	       });
 }
 
-/// Check a snapshot: later than the snapshot before, at @p seconds, and with a
-/// count or null for each counter, or with a problem instead of counts.
+/// Check a snapshot: it has a count or null for each counter, or a problem instead of
+/// counts, and is later than the snapshot before.
+/// @param seconds time of the snapshot before; set to the time of this snapshot.
 bool is_snapshot(const json &document, size_t counters, double &seconds)
 {
 	if (!is_number(document, "seconds") || !is_number(document, "time") ||
@@ -127,8 +131,8 @@ bool is_snapshot(const json &document, size_t counters, double &seconds)
 	return true;
 }
 
-/// Copy the named primitive values of an object.  Nested values, of any depth,
-/// are ignored.
+/// Copy the named values of an object, if they are numbers, texts, booleans or null.
+/// Objects and lists, which could be nested deeply, are left out.
 json copy_values(const json &source, std::initializer_list<const char *> names)
 {
 	json copy = json::object();
@@ -186,8 +190,7 @@ std::string text_of(const json &machine, const char *name)
 	return is_text(machine, name) ? machine[name].get<std::string>() : "";
 }
 
-/// Return a notice if a recording is of another machine than this; else
-/// nothing.
+/// Return a notice if a recording is of another machine than this machine; else "".
 std::string foreign_notice(const json &machine)
 {
 	const std::string generation = text_of(machine, "generation");
@@ -375,7 +378,7 @@ void recording_reader::take(const std::string &line, const line_reader &reader)
 		return;
 	}
 	if (!is_snapshot(document, topology_["counters"].size(), seconds_)) {
-		// The last line may be incomplete.
+		// The last line is incomplete if the recording was cut short.
 		if (reader.whole())
 			damaged_++;
 		else
@@ -386,8 +389,9 @@ void recording_reader::take(const std::string &line, const line_reader &reader)
 	bytes_ += line.size() + 1;
 }
 
-/// Choose the range that a browser can hold.  Counts are totals: omitted
-/// snapshots lengthen the time of a rate and leave the rate correct.
+/// Choose the range that a browser can hold: of a long recording, each second, third, ...
+/// snapshot.  Counts are totals since the start, so that without the other snapshots rates
+/// are still right, over a longer time.
 void recording_reader::choose_usual()
 {
 	const size_t step = size_t(bytes_ / usual_bytes) + 1;
@@ -478,7 +482,7 @@ uncore::result<recording> recording::read(const std::string &path)
 	return recording_reader().read(std::move(file), path);
 }
 
-/// Source that reads each snapshot from the file when the client takes it.
+/// Source of an answer that reads each snapshot from the file when the client receives it.
 class snapshot_source : public http_source {
 public:
 	snapshot_source(const recording &source, recording::part range)
@@ -513,7 +517,7 @@ private:
 
 		line_.resize(size);
 		sent_ = 0;
-		// The file may have become shorter since.
+		// The read is short if the file was truncated meanwhile.
 		failed_ = pread(source_.file_.get(), line_.data(), size,
 				off_t(offset)) != ssize_t(size);
 		if (failed_)

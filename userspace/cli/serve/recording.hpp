@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Recordings of the die map, as uncore record --series writes them.
+// Reads recordings of the die map, which uncore record --series writes: the description of
+// a machine, and a snapshot of its counts for each second.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,9 @@
 
 namespace cli {
 
-/// Recording that was read and checked: invalid parts of the file are dropped.
-/// The snapshots stay in the file; a compressed recording is unpacked into a
-/// file without a name.
+/// A recording that was read and checked; invalid lines of the file are left out.
+/// Recordings may be large: the snapshots stay in the file, and only their offsets are in
+/// memory.  A compressed recording is first unpacked into a file without a name.
 class recording {
 public:
 	/// Range of snapshots: first index, step, and number.
@@ -28,14 +29,16 @@ public:
 	/// file.
 	static uncore::result<recording> read(const std::string &path);
 
-	/// Return the machine's document.  Its "replay" has the notices, the
-	/// number of snapshots, and the range that a browser can hold.
+	/// Return the description of the machine.  Its member "replay" has the
+	/// notices, the number of snapshots, and the range that a browser can
+	/// hold.
 	const std::string &topology() const { return topology_; }
 	size_t size() const { return lines_.size(); }
 	const std::vector<std::string> &notices() const { return notices_; }
+	/// Return the range that a browser can hold.
 	part usual() const { return usual_; }
-	/// Return a source of snapshots, a line each.  The recording has to
-	/// outlive the source.
+	/// Return a source of the snapshots of a range, a line each.  The
+	/// recording must outlive the source.
 	std::shared_ptr<http_source> snapshots(part range) const;
 
 private:
@@ -51,7 +54,7 @@ private:
 	unique_fd file_;
 	std::string topology_;
 	std::vector<line> lines_;
-	std::vector<std::string> notices_; ///< faults of the recording
+	std::vector<std::string> notices_; ///< faults of the recording, for users
 	part usual_;
 };
 

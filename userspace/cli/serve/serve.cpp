@@ -31,7 +31,7 @@ using std::chrono::milliseconds;
 const std::initializer_list<int> serve_signals = {SIGINT, SIGTERM, SIGHUP,
 						  SIGUSR1, SIGUSR2};
 
-/// Interval at which counters are tended, if they need tending.
+/// Longest time between two calls of collector::tend(), if it has to be called.
 constexpr milliseconds serve_tick{100};
 
 /// Return the earlier of two optional times.
@@ -51,7 +51,7 @@ int status_of(int number)
 	return number == SIGTERM ? success : by_signal + number;
 }
 
-/// Wait like signals::wait(), but tend the counters and handle SIGUSR1 and
+/// Wait like signals::wait().  Meanwhile call collector::tend(), and handle SIGUSR1 and
 /// SIGUSR2.
 /// @return a signal for the caller to handle, or 0.
 int attend(const signals &caught, collector &counters,
@@ -72,8 +72,8 @@ int attend(const signals &caught, collector &counters,
 	return 0;
 }
 
-/// Open the counters; after a failure, each read tries again.  A service that
-/// ended instead would restart in a loop, with the reason only in a log.
+/// Open the counters.  A failure does not end the program, as each read tries again.  A
+/// service that ended would be restarted in a loop, with the reason only in the log.
 void open_if_possible(collector &counters)
 {
 	if (const auto opened = counters.open(); !opened)
@@ -180,8 +180,8 @@ uncore::result<void> write_file(const std::string &path, std::string_view text)
 	return file->commit();
 }
 
-/// Add the time and the interval of writing a file: node_exporter still exports
-/// the file after its writer was killed.
+/// Add the time at which the file is written, and the time between two writes.  They show
+/// that a file is old: node_exporter exports it also after this program was killed.
 std::vector<family> with_times(std::vector<family> families,
 			       unsigned interval_ms)
 {
@@ -203,8 +203,8 @@ std::vector<family> with_times(std::vector<family> families,
 	return families;
 }
 
-/// Rewrite the file at each interval.  The program removes the file at its end:
-/// old numbers look like the numbers of an idle machine.
+/// Write the file at each interval.  Remove it at the end, as counts that no longer change
+/// look like those of an idle machine.
 int keep_file(collector &counters, const serve_options &options,
 	      const std::string &path)
 {
@@ -259,8 +259,8 @@ int write_once(collector &counters, const serve_options &options,
 	return written ? success : fail(written.error());
 }
 
-/// Return the last file name of an option.  An empty name is an error, as it
-/// would silently disable the option.
+/// Return the file name of a TLS option; of several, the last.  An empty name is an error, as
+/// it would silently disable the option.
 uncore::result<std::string> file_of(const std::vector<std::string> &names,
 				    const char *option)
 {

@@ -18,12 +18,12 @@ namespace {
 using std::chrono::milliseconds;
 using text = std::shared_ptr<const std::string>;
 
-/// Age up to which requests share a read, so that the number of reads does not
-/// grow with the number of clients.
+/// Age up to which the numbers of a read are used for further requests, so that the number
+/// of reads does not grow with the number of clients.
 constexpr milliseconds shared_time{50};
-/// Interval of the messages of a stream.
+/// Time between two messages of an event stream.
 constexpr milliseconds publish_time{1000};
-/// Least time over which a socket is judged.
+/// Shortest time between two verdicts on sockets: they use the counts of this time.
 constexpr milliseconds judge_time{500};
 
 text shared_text(std::string content)
@@ -42,8 +42,8 @@ http_reply json_of(text body)
 	return {200, "application/json", std::move(body)};
 }
 
-/// Tell whether a path asks if the process answers.  Counters that cannot be
-/// opened are reported by /readyz, as they do not require a restart.
+/// Tell whether a path is for liveness probes, which only ask whether the process answers.
+/// A restart does not help if counters cannot be opened, so only /readyz reports this.
 bool is_health(std::string_view path)
 {
 	return path == "/livez" || path == "/healthz";

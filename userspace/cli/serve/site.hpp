@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Paths of uncore serve and their answers.  All forms share the numbers of the
-// same reads, at most 20 reads a second.
+// The answers of uncore serve to HTTP requests, by path.  Requests that arrive within 50 ms
+// share a read of the counters, so there are at most 20 reads a second.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 
 namespace cli {
 
-/// Site of the machine that runs the program.
+/// Answers with the counters of the machine on which the program runs.
 class site {
 public:
 	using clock = std::chrono::steady_clock;
@@ -26,10 +26,11 @@ public:
 
 	http_reply answer(const http_request &request);
 
-	/// Return the time of the next snapshot for the event streams.
+	/// Return the time at which the next snapshot has to be sent to the event
+	/// streams; nothing without a client that receives a stream.
 	std::optional<clock::time_point>
 	deadline(const http_server &server) const;
-	/// Send the snapshot if it is due.
+	/// Send a snapshot if it is due.
 	void publish(http_server &server);
 
 private:
@@ -48,7 +49,7 @@ private:
 	clock::time_point read_at_{}, published_{}, judged_at_{};
 };
 
-/// Site of a recording.
+/// Answers with a recording.
 class replay_site {
 public:
 	explicit replay_site(recording replayed);

@@ -20,7 +20,8 @@ struct glyph {
 	bool escape;
 };
 
-/// wcwidth() asks the locale, which may know ASCII only.
+/// Return the columns of a character.  wcwidth() depends on the locale, which may know only
+/// ASCII, so call it with a UTF-8 locale.
 int width_of(wchar_t c)
 {
 	static const locale_t utf8 =
@@ -87,7 +88,7 @@ static void fit_line(std::string_view line, size_t columns, std::string &fitted)
 
 		if (first.escape || first.columns <= room)
 			fitted += line.substr(0, first.bytes);
-		// no character behind a character that does not fit
+		// After a character that does not fit, drop also narrower ones.
 		room = first.columns <= room ? room - first.columns : 0;
 		line.remove_prefix(first.bytes);
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Text in the columns of a terminal.
+// Fits text into the columns of a terminal.  A character may have no, one or two columns,
+// and an escape sequence for emphasis has none.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +18,8 @@ size_t width(std::string_view text);
 size_t columns_of(std::FILE *out);
 /// Cut each line of @p text to a number of columns; 0: no limit.
 std::string fit(std::string_view text, size_t columns);
-/// Cut a line at its end, "Reads of memory tha..."; empty if there is room for
-/// the ellipsis alone.
+/// Cut a line at its end, "Reads of memory tha..."; return "" if there is only room for the
+/// three dots.
 std::string fit_end(std::string_view text, size_t columns);
 /// Cut a line in its middle, "/kubepods.slice...d4c.scope": paths begin alike
 /// and differ at their ends.

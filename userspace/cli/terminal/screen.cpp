@@ -20,8 +20,8 @@
 
 namespace cli {
 
-/// Longest time for an escape sequence to arrive, over a slow line too; the
-/// Escape key alone waits as long.
+/// Milliseconds to wait for the rest of an escape sequence after the byte ESC, enough for a
+/// slow line.  The Escape key alone has the same byte, and is reported after this time.
 static constexpr int escape_ms = 100;
 
 bool has_utf8()
@@ -36,7 +36,8 @@ std::unique_ptr<screen> screen::open()
 
 	if (!isatty(STDOUT_FILENO) || !name || std::string_view(name) == "dumb")
 		return nullptr;
-	// Names are UTF-8, in a locale without UTF-8 as well.
+	// ncurses prints characters by the locale.  Names on the screen are UTF-8
+	// also if the user's locale is not.
 	if (!has_utf8())
 		std::setlocale(LC_CTYPE, "C.UTF-8");
 	// Unlike initscr(), newterm() does not end the program if the terminal

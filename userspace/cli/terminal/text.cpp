@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Text of other programs: names of tasks, files and events.
+// Checks text that other programs have chosen before it is printed.
 #include "terminal/text.hpp"
 
 namespace cli {

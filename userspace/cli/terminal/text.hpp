@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Text of other programs: names of tasks, files and events.
+// Checks text that other programs have chosen, such as names of tasks, files and events,
+// before it is printed.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +16,8 @@ struct character {
 	size_t length = 0;
 };
 
-/// Return the first character of @p text, which is not empty: in the shortest
-/// form only, no surrogates, as in RFC 3629.
+/// Return the first character of @p text, which must not be empty.  As RFC 3629 requires,
+/// longer encodings than necessary and surrogates are not characters.
 character first_character(std::string_view text);
 
 /// Clean a text for terminals, labels, JSON, events and XML: UTF-8 on one line,
