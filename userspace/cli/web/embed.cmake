@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Writes the page's files into a source file: cmake -DOUT=... -DFOLDER=...
-# -DFILES=a;b -P embed.cmake.  index.html is what "/" answers.
+# Writes the files of the die map's page into a C++ source file, as arrays with their paths:
+# cmake -DOUT=... -DFOLDER=... -DFILES=a;b -P embed.cmake.  index.html has the path "/".
 set(types .html "text/html" .css "text/css" .js "text/javascript")
 set(arrays "")
 set(table "")
