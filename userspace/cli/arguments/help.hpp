@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Help for new users: the overview that uncore prints without arguments, and the "--" before
-// a measured command, which users may leave out.
+// Help for new users: the overview that uncore prints without arguments, and the "--"
+// before a measured command, which users may leave out.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Command lines on which options of another program are mixed with the subcommand's own: uncore
-// record also takes the options of perf record.
+// Command lines on which options of another program are mixed with the subcommand's
+// own: uncore record also takes the options of perf record.
 #pragma once
 
 #include <string>

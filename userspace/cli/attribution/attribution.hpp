@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Attribution of traffic to tasks.  The counters of boxes count for a whole package.
+// Attribution of traffic to tasks.  The counters of uncore boxes count for a whole package.
 // The BPF programs of bpf/attribution.bpf.c read the counters at context switches,
 // at most once in a resolution, and divide the counts between two reads among the
-// tasks that ran on the package's CPUs.  The part of a task is its share.
+// tasks that ran on the package's CPUs.  The part of a task is its share.  A task that
+// runs for long without a context switch gets its share when its CPU is polled: a program
+// is run on the CPU that does the same as at a switch.
 // This class loads the programs, opens the events that they read, and collects the
 // shares in accounts.  An account has all counts since the account before.
 //
@@ -62,7 +64,8 @@ struct attribution_options {
 /// The share of a task in one package and one cgroup.  A task that ran in several
 /// packages, or that moved to another cgroup, has several shares.
 struct task_share {
-	/// The start time tells apart tasks that had the same pid.
+	/// Start time, which tells apart tasks that had the same pid; id of the
+	/// cgroup.
 	uint64_t start_time = 0, cgroup = 0;
 	uint32_t pid = 0, tgid = 0;
 	unsigned package = 0; ///< index in topology::packages()
@@ -101,9 +104,9 @@ struct account {
 	/// Sorted by start time, cgroup, pid and package.
 	std::vector<task_share> tasks;
 	std::vector<package_account> packages; ///< as in topology::packages()
-	/// Context switches that the programs skipped since the start, as they
-	/// did not get a lock in 10 ms.  The time until the CPU's next switch
-	/// goes to the task before.
+	/// Context switches that the programs skipped since the start, as another
+	/// CPU held a lock for longer than 10 ms.  The time until the CPU's next
+	/// switch is charged to the task before the skipped switch.
 	uint64_t missed = 0;
 	/// Context switches and polls of CPUs since the start; reads of a
 	/// package's counters since the start.

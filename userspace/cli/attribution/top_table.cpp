@@ -21,14 +21,14 @@ uint64_t sum_of(const std::vector<uint64_t> &counts)
 
 // --- rounding
 
-/// Rounds the shares of one column in one package.  The rounded shares add up to
-/// the counters' counts exactly: next() adds a share to a running sum, and returns
-/// by how much the rounded sum has grown.
+/// Rounds the shares of one column in one package to whole counts, so that their sum is
+/// exact.  It keeps the running sum of the shares.  The rounded share is the growth of
+/// the rounded running sum, not the share rounded for itself.
 ///
 /// A remainder is the part of the counts that the BPF programs have not divided
-/// among tasks at the end of an account; the next account divides it.  The running
-/// sum starts with the difference of the account's two remainders, as only with
-/// this difference do all shares add up to a whole number.
+/// among tasks at the end of an account; they divide it in the next account.  So the
+/// shares of an account add up to a whole number only with the difference of its two
+/// remainders.  The running sum begins with this difference.
 class rounding {
 public:
 	rounding(fixed_count remainder, fixed_count remainder_before)
@@ -37,6 +37,7 @@ public:
 	{
 	}
 
+	/// Add a share.  @return the rounded share.
 	uint64_t next(fixed_count share)
 	{
 		uint64_t before = whole_;

@@ -44,8 +44,8 @@ bool is_id(std::string_view text)
 	return text.size() == id_length && is_hex(text);
 }
 
-/// Convert a pod's uid from its form in paths of cgroups.  systemd does not allow hyphens in
-/// the middle of names, so that the uid has underscores there.
+/// Convert a pod's uid from its form in paths of cgroups.  systemd does not allow
+/// hyphens in the middle of names, so that the uid has underscores there.
 /// @return "" if the text is not a uid.
 std::string uid_of(std::string_view text)
 {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bash completion for uncore. "uncore __complete" prints the completions. This script passes
-# whole words to it: bash breaks the words of the command line at = and :, which events have.
+# bash completion for uncore. "uncore __complete" prints the completions. This script
+# passes whole words to it: bash breaks the words of the command line at = and :, which
+# events have.
 # shellcheck shell=bash
 
 _uncore()

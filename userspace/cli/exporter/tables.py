@@ -143,7 +143,8 @@ def limit_of(limit, metrics):
     formulas = [Formula(metrics[name]) for name in names]
     factors, by = used_by(formulas, limit["box"])
     (own, factor), = {(one.clock, one.factor) for one in formulas}
-    # With the unit B/s, the used part and the capacity are in the unit of the series: bytes.
+    # With the unit B/s, the used part and the capacity are in the unit of the series:
+    # bytes.
     scale = 1 / next(iter(factors.values())) if limit["unit"] == "B/s" else 1
     series, one = counts(clock["box"], clock["event"]) if clock else \
         counts(limit["box"], own)

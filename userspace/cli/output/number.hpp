@@ -13,8 +13,8 @@ std::string grouped(double count);
 /// Return the number of bytes in a unit such as "MiB"; 0 if the unit is not one of bytes.
 double bytes_in(std::string_view unit);
 
-/// Format a value and its unit: "37.50 %", "2,345"; "-" for not a number.  Values in any unit
-/// of bytes get the binary prefix that fits: 1536 in "MiB/s" is "1.500 GiB/s".
+/// Format a value and its unit: "37.50 %", "2,345"; "-" for not a number.  Values in
+/// any unit of bytes get the binary prefix that fits: 1536 in "MiB/s" is "1.500 GiB/s".
 std::string human(double value, std::string_view unit);
 
 /// Format about three digits and a prefix: "12.3M", in powers of 1000; @p binary: "12.3Mi",

@@ -23,9 +23,9 @@ std::optional<inherited_signals> inherited;
 
 } // namespace
 
-/// Was this program started with the signal ignored, as by nohup or for a shell's background
-/// job?  Then it stays ignored.  Exception: an ignored SIGCHLD gets the default action, as
-/// with SIGCHLD ignored a process cannot wait for its children.
+/// Was this program started with the signal ignored, as by nohup or for a shell's
+/// background job?  Then it stays ignored.  Exception: an ignored SIGCHLD gets the
+/// default action, as with SIGCHLD ignored a process cannot wait for its children.
 static bool is_ignored(int number)
 {
 	struct sigaction action;

@@ -259,8 +259,8 @@ int write_once(collector &counters, const serve_options &options,
 	return written ? success : fail(written.error());
 }
 
-/// Return the file name of a TLS option; of several, the last.  An empty name is an error, as
-/// it would silently disable the option.
+/// Return the file name of a TLS option; of several, the last.  An empty name is an
+/// error, as it would silently disable the option.
 uncore::result<std::string> file_of(const std::vector<std::string> &names,
 				    const char *option)
 {
