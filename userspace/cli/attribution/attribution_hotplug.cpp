@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Changes while attribution runs: hotplug of CPUs, and boxes that die.
+// Follows changes while attribution runs: CPUs that go offline (departures) or come online,
+// and boxes that die.  struct attribution_counter explains events, copies and shifts.
 #include "attribution/attribution_state.hpp"
 
 #include <algorithm>
