@@ -29,7 +29,7 @@ FEW, MANY = 2, 12   # intervals of a short and of a long run, for syscalls()
 # Number of scrapes, and the seconds between two scrapes, after which uncore serve reads
 # the counters again
 SCRAPES, APART = 100, 1.1
-EVERY = 15          # seconds between two scrapes of Prometheus by default
+EVERY = 15          # seconds between two scrapes, in the example configuration of Prometheus
 COUNTERS = {"ubox": 2, "r3qpi": 3}      # counters of a box; 4 in other box types
 
 

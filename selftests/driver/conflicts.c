@@ -160,16 +160,6 @@ FIXTURE_VARIANT_ADD(conflict, qpi_two_packet_masks_of_one_match)
 	},
 };
 
-/* Return whether both events of @arg, two descriptors, have had a counter. */
-static bool both_ran(void *arg)
-{
-	struct event_reading a, b;
-	int *fd = arg;
-
-	return !event_read(fd[0], &a) && !event_read(fd[1], &b) &&
-	       a.running && b.running;
-}
-
 /* Traffic for a box, and the event @fd that must count it */
 struct sender {
 	const char *box, *traffic;

@@ -61,6 +61,15 @@ bool wait_for_rotation(bool (*condition)(void *arg), void *arg)
 	return true;
 }
 
+bool both_ran(void *arg)
+{
+	struct event_reading a, b;
+	int *fd = arg;
+
+	return !event_read(fd[0], &a) && !event_read(fd[1], &b) &&
+	       a.running && b.running;
+}
+
 unsigned int counters_enabled(const char *pmu, int pkg)
 {
 	/*

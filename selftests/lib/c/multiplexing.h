@@ -27,6 +27,8 @@ bool event_unmultiplexed(int fd, const char *name);
  * brings about. Return false after 30 seconds.
  */
 bool wait_for_rotation(bool (*condition)(void *arg), void *arg);
+/* A condition: both events of @arg, an array of two descriptors, have had a counter. */
+bool both_ran(void *arg);
 
 /* Number of enabled general counters of @pmu's box in package @pkg, in the simulator */
 unsigned int counters_enabled(const char *pmu, int pkg);
