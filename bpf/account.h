@@ -4,13 +4,31 @@
  * attribution.bpf.c includes this code, and has tasks, counters, locks and maps; the
  * unit tests compare the same code with a plain model.
  *
- * A window is the time between two reads of a package's counters.  The rate of a window
- * is known at its end: the counts of the window, divided by the sum of time times weight
- * over all tasks.  Each package has a running sum of rate times length over its windows.
- * A task that ran through whole windows is charged the growth of this sum, times the
- * task's weight.  If the task got its CPU within a window, the CPU's copy of the sum is
- * adjusted when the window ends.  If the task left its CPU within a window, its time
- * slice is kept in the CPU's table of slices and charged in the next window.
+ * A column is a sum of counters that the user sees as one number for each task.  All
+ * counts, rates and sums below exist for each column.
+ *
+ * A window is the time between two reads of a package's counters.  To weigh the time of a
+ * task is to multiply the time by the task's weight.  At the end of a window its rate is
+ * computed: the weighed times of all tasks in the window are added up, and the counts of
+ * the window are divided by this sum.
+ *
+ * Each package has a running sum (attr_package.sum): each window adds its rate times its
+ * length.  A task that ran through whole windows is charged the growth of the running sum,
+ * times the task's weight.  For that each CPU has a copy of the running sum
+ * (attr_cpu.sum), made when the CPU's task was last charged.  If the task got its CPU
+ * within a window, the copy is made when the window ends: the running sum at the begin of
+ * the window, plus the window's rate times the time before the task.  If the task left its
+ * CPU within a window, its time slice is kept in the CPU's table of slices and charged in
+ * the next window.
+ *
+ * The weight of a task is 1, unless the user chose a weight event (weighted): an event
+ * that each CPU counts for itself, such as LLC-load-misses.  Then a task's weight is its
+ * rate of the weight event, relative to the mean rate of the package.
+ *
+ * A share has the counts of a task in the present account of user space.  There are two
+ * maps of shares: while one map is filled, user space empties the other.  The lowest bit
+ * of attr_package.epoch selects the map that is filled.  For each map attr_package.dropped
+ * is the share of all tasks without room in the map.
  *
  * A CPU enters a window with its first switch in the window.  This switch takes the
  * package's lock and charges a few slices of the last window.  Further switches change
@@ -23,7 +41,9 @@
  *
  * The including file provides: packages[], cpus[], windows[], n_columns, longest_ns,
  * weighted, share_of(), slices_of(), lock_cpu(), unlock_cpu(), repeat(), REPEATED(),
- * __always_inline, __noinline.
+ * __always_inline, __noinline.  repeat(n, most, step, package) calls step(i, &package) for
+ * each i below n, which is at most @most, until step returns not 0.  REPEATED(step)
+ * defines the functions that repeat() needs for step.
  */
 #ifndef XEON_UNCORE_BPF_ACCOUNT_H
 #define XEON_UNCORE_BPF_ACCOUNT_H
@@ -35,8 +55,12 @@
 #define PROBES		8
 /* 2^64 divided by the golden ratio */
 #define HASH_FACTOR	0x9e3779b97f4a7c15ULL
-/* Slices of the last window that are charged when a CPU enters the next window. */
+/*
+ * Slices of the last window that a switch with the package's lock charges, after a first
+ * slice that is charged without a loop: see charge_some().
+ */
 #define SLICES_AN_ENTRY	8
+/* No fewer than the slices of a window: a CPU has at most ATTR_CPU_TASKS + 1. */
 #define ALL_SLICES	(ATTR_MAX_CPUS * (ATTR_CPU_TASKS + 2))
 
 /*
@@ -47,10 +71,13 @@ static struct attr_share *share_of(struct attr_package *p,
 				   const struct attr_key *key);
 /*
  * Get the table of a CPU's slices in a window.  A CPU has a table for even windows and a
- * table for odd windows.
+ * table for odd windows: one is filled in the open window, the other is charged.
  */
 static struct attr_slices *slices_of(__u32 cpu, __u64 window);
-/* Lock a CPU.  The caller runs on this CPU, or has the lock of the CPU's package. */
+/*
+ * Lock a CPU.  The caller runs on this CPU, or has the lock of the CPU's package.
+ * @return false, without the lock, if the lock is busy for too long.
+ */
 static bool lock_cpu(__u32 cpu);
 static void unlock_cpu(__u32 cpu);
 
@@ -74,7 +101,10 @@ static __always_inline void name_share(struct attr_share *share,
 	share->named = window;
 }
 
-/* Charge the task that runs on @c for all windows that have ended. */
+/*
+ * Charge the task that runs on @c for all windows that have ended.  The time that is
+ * charged counts as a time slice (stretches).
+ */
 static __noinline void settle(struct attr_package *p, struct attr_cpu *c,
 		   struct attr_share *share)
 {
@@ -134,7 +164,12 @@ make:
 	return slice;
 }
 
-/* Get the time from @opened, the begin of a window, to @at, but not over longest_ns. */
+/*
+ * Get the time that weights multiply, from @opened, the begin of a window, to @at, but not
+ * over longest_ns.  Time in a window after longest_ns gets no share.  So the sum of the
+ * weighed times of all tasks is at most ATTR_MAX_RAN, and does not overflow in a very long
+ * window.
+ */
 static __always_inline __u64 weighed(__u64 opened, __u64 at)
 {
 	__u64 ns = at > opened ? at - opened : 0;
@@ -220,6 +255,10 @@ static __always_inline __u64 weight_of(const struct attr_rate *mean,
  * Move @now into the open window; open the first window if there is none.  A CPU reads
  * the clock before it takes a lock, so that @now may be before the begin of the open
  * window or of the time slice on @c.  @return the latest of the three times.
+ *
+ * p->idle is the sum of the times at which the package became busy, less the sum of the
+ * times at which it became idle.  While a task runs, p->idle is the package's idle time
+ * so far.  The package counts as idle when the first window opens: subtract @now.
  */
 static __always_inline __u64 in_window(struct attr_package *p,
 				       const struct attr_cpu *c, __u64 now)
@@ -259,7 +298,8 @@ static __noinline void enter(struct attr_package *p, struct attr_cpu *c,
 
 /*
  * Replace the task on @c, which has @key, by @next.  The caller has the package's lock,
- * or only the lock of @c if @c has entered the window.
+ * or only the lock of @c if @c has entered the window.  The package becomes busy with its
+ * first running task, and idle without a running task; see in_window() for p->idle.
  */
 static __always_inline void switch_tasks(struct attr_package *p,
 					 struct attr_cpu *c, __u32 cpu,
@@ -290,8 +330,9 @@ static __always_inline void switch_tasks(struct attr_package *p,
 
 /*
  * Enter the open window if necessary, and switch.  The caller has the package's lock.  A
- * CPU that switches right at the begin of the window, after its read of the counters,
- * does not enter: the next task may run through the whole window.
+ * CPU that switches right at the begin of the window, as after its own read, does not
+ * enter.  No time of the window is before the next task, so the running sum can be copied
+ * now.  The CPU enters with its next switch in the window.
  * @share: share of the task with @key, or NULL.
  */
 static __always_inline void enter_and_switch(struct attr_package *p,
@@ -326,7 +367,11 @@ struct turn {
 	struct attr_task coming;	/* the next task */
 	struct attr_key key;		/* the previous task */
 	char comm[ATTR_COMM_LEN];	/* name of the previous task, if @seen */
-	bool seen;			/* struct attr_cpu has the previous task */
+	/*
+	 * The task that leaves the CPU is the task in struct attr_cpu.  This is not so if
+	 * the last switch was not accounted because a lock was busy.
+	 */
+	bool seen;
 	__u32 cpu;
 	__u64 now;
 	struct attr_rate grown;		/* weight event's counts of the previous task */
@@ -350,8 +395,10 @@ static __always_inline __u64 update(const struct attr_package *p,
 }
 
 /*
- * Add the weight event's counts on @c to the package's mean rate.  The caller's locks
- * keep out all CPUs that may read the mean rate.
+ * Add the weight event's counts on @c to the package's mean rate.  The caller has the
+ * package's lock, and no CPU can be in switch_alone() with the open window's number: all
+ * CPUs that have entered the open window are locked, or no CPU has entered it yet.  So no
+ * other CPU reads the mean rate.
  */
 static __always_inline void add_grown(struct attr_package *p, struct attr_cpu *c)
 {
@@ -363,7 +410,8 @@ static __always_inline void add_grown(struct attr_package *p, struct attr_cpu *c
 
 /*
  * Switch with only the lock of @c.  @return false, without a switch, if @c has to enter
- * the open window first.
+ * the open window first.  If the lock is busy for too long, return true, also without a
+ * switch: the next switch of @c accounts for the time.
  */
 static __always_inline bool switch_alone(struct attr_package *p,
 					 struct attr_cpu *c,
@@ -389,9 +437,9 @@ static __always_inline bool switch_alone(struct attr_package *p,
 /* --- windows ------------------------------------------------------------- */
 
 /*
- * Charge the next slice of the last window.  The position is in @charging and @charged of
- * the window; the number of the call in @i is not used.  @return not 0 after the last
- * slice.
+ * Charge the next slice of the last window.  The members charging and charged of struct
+ * attr_window have the position: the CPU and its slice.  @i, the number of the call, is
+ * not used.  @return not 0 after the last slice.
  */
 static long charge_slice(__u32 i, __u32 *package)
 {
@@ -433,8 +481,9 @@ static long charge_slice(__u32 i, __u32 *package)
 }
 
 /*
- * Lock CPU number @i of the CPUs that have entered the open window, and add its time to
- * the window's time.
+ * Lock CPU number @i of the CPUs that have entered the open window, and add the weighed
+ * times of its tasks to the window's sum.  If the lock is busy for too long, return 1,
+ * which ends the loop: lock_window() then finds w->locked below w->entered.
  */
 static long lock_entered(__u32 i, __u32 *package)
 {
@@ -453,13 +502,18 @@ static long lock_entered(__u32 i, __u32 *package)
 	w->ran += c->ran;
 	if (c->pid) {
 		/*
-		 * The end of the window is not known yet.  Subtract the time before
-		 * the running task began; end_window() adds the whole window.
+		 * The running task ran from c->since to the end of the window, which
+		 * is not known until all CPUs are locked.  Subtract the time from the
+		 * begin of the window to c->since.  end_window() adds the length of
+		 * the whole window, times the weight.
 		 */
 		w->ran -= c->weight * weighed(w->opened, c->since);
 		w->weight += c->weight;
 	}
-	/* this CPU may have switched after the read: the window ends at the switch */
+	/*
+	 * If the CPU switched after the read of the counters, the window ends at the
+	 * switch: the slice that the switch ended is in this window's table already.
+	 */
 	if (c->since > p->now.at)
 		p->now.at = c->since;
 	return 0;
@@ -477,8 +531,9 @@ static long unlock_entered(__u32 i, __u32 *package)
 }
 
 /*
- * Divide a column's counts of the open window, at its end, by the tasks' time: get the
- * rate of the window, and update the package's running sum.
+ * At the end of the open window, divide a column's counts in the window by p->ran, the sum
+ * of the tasks' weighed times: get the rate of the window, and update the package's
+ * running sum.
  */
 static long divide(__u32 column, __u32 *package)
 {
@@ -507,8 +562,8 @@ static long divide(__u32 column, __u32 *package)
 }
 
 /*
- * Unlock CPU number @i of the CPUs that have entered the last window.  Before, adjust
- * the CPU's copy of the running sum: the task on the CPU is not charged for the part of
+ * Unlock CPU number @i of the CPUs that have entered the last window.  Before, set the
+ * CPU's copy of the running sum so that the task on the CPU is not charged for the part of
  * the window before the task got the CPU.
  */
 static long leave_entered(__u32 i, __u32 *package)
@@ -578,7 +633,10 @@ static bool lock_window(struct attr_package *p, __u32 package, __u64 now)
 	struct attr_window *w = window_of(package, p->window);
 	__u64 old_end = p->now.at;
 
-	/* the next window reuses the tables of the last window's slices */
+	/*
+	 * The next window is even if the last window was even: it fills the tables that
+	 * still have the last window's slices.
+	 */
 	charge_all(p, package);
 	w->locked = 0;
 	w->ran = w->weight = 0;
@@ -596,7 +654,11 @@ static __always_inline void account_idle(struct attr_package *p, __u64 end)
 {
 	__u64 idle = p->idle + (p->running ? 0 : end) - p->idle_seen;
 
-	/* the clocks of two CPUs may differ a little: the sum may be below 0 */
+	/*
+	 * The clocks of two CPUs may differ a little, and the package may have become busy
+	 * by a clock that is behind the one by which it became idle: then the idle time
+	 * comes out below 0.
+	 */
 	if ((__s64)idle < 0)
 		idle = 0;
 	if (idle > end - p->opened)
@@ -606,8 +668,8 @@ static __always_inline void account_idle(struct attr_package *p, __u64 end)
 }
 
 /*
- * End the open window, whose CPUs are locked, and unlock them.  @delta of the window has
- * the counts since the last read.
+ * End the open window, whose CPUs are locked, and unlock them.  The member delta of the
+ * window has the counts since the last read.
  */
 static void end_window(struct attr_package *p, __u32 package)
 {
@@ -629,9 +691,12 @@ static void end_window(struct attr_package *p, __u32 package)
 
 /*
  * Decide whether to read the counters, @since ns after the last read.  One read in
- * @resolution ns is enough, with two exceptions.  If the package becomes idle, a saved
- * read is used, because the counts from now on belong to no task.  If the table of @c is
- * nearly full, the read begins a new window with an empty table.
+ * @resolution ns is enough, with two exceptions.  If the table of @c is nearly full, a
+ * read begins a new window with an empty table.  If the package becomes idle, a read
+ * separates the tasks' counts from the counts to come, which belong to no task.
+ *
+ * A read because of idleness needs credit, p->spare, in ns of time.  Without this limit
+ * tasks that alternate on two CPUs would cause a read at each switch.
  */
 static __always_inline bool is_due(const struct attr_package *p,
 				   const struct attr_cpu *c, __u64 since,
@@ -645,8 +710,9 @@ static __always_inline bool is_due(const struct attr_package *p,
 }
 
 /*
- * Update the package's saved reads after a read: add @since, the ns since the last read,
- * and subtract the cost of the read, @resolution.
+ * Update the package's credit of reads, p->spare in ns, after a read.  Credit grows with
+ * time: add @since, the ns since the last read.  A read costs @resolution ns.  The credit
+ * is limited to ATTR_SPARE_READS reads.
  */
 static __always_inline void pay_read(struct attr_package *p, __u64 since,
 				     __u64 resolution)
