@@ -9,6 +9,10 @@
  * cores. Software then handles the overflow: it reads and sets the counters, clears the
  * status and unfreezes the package.
  *
+ * A counter's overflow reaches the UBox if ov_en is set in the counter's control. If time
+ * passes, the overflows of all boxes of a package in a cycle are sent as one message
+ * (time.c). If transactions pass a box, the box's overflows are a message (traffic.c).
+ *
  * A message is pending until its last stage has passed. The order and the delays of the
  * stages are assumptions: see Documentation/simulator.rst.
  */
@@ -36,8 +40,8 @@ u64 model_status_to_be(const struct model *m, unsigned int pkg)
 }
 
 /*
- * Add the overflows of a box's counters @ctrs, a bit each, to @message. One message has
- * all overflows of the package in a cycle.
+ * Add the overflows of a box's counters @ctrs, a bit each, to @message, which may have
+ * overflows of other boxes of the package in the same cycle.
  *
  * The UBox ignores an overflow whose bit of the global status is set or will be set: "in
  * order to see a new freeze" software must have cleared the status (§2.2.1.1). With
@@ -107,8 +111,8 @@ static bool message_done(struct model *m, unsigned int pkg,
 
 /*
  * Perform the due stages of all messages of a package, and remove the messages whose last
- * stage has passed. Return whether a message was removed. Then software has been told of
- * the overflow, and model_told() reports the package.
+ * stage has passed. Return whether a message was removed. model_told() reports the package
+ * of a removed message, also if no PMI was sent.
  */
 bool model_serve_messages(struct model *m, unsigned int pkg)
 {
@@ -132,8 +136,10 @@ bool model_serve_messages(struct model *m, unsigned int pkg)
 /*
  * Queue a message to the UBox. model_set_delays() has set the delays of its stages.
  *
- * If the queue is full, add the overflows to the last message in the queue: they share
- * the stages of that message that are still to come, and its PMI.
+ * If the queue is full, add the overflows to the last message in the queue. Stages of
+ * the last message that have passed are not repeated: if its status stage has passed, the
+ * added bits never reach the global status. If an added overflow causes a PMI, the last
+ * message sends one.
  */
 void model_post_message(struct model *m, unsigned int pkg,
 			struct model_message *message)
@@ -158,8 +164,8 @@ void model_post_message(struct model *m, unsigned int pkg,
 
 /*
  * Send the UBox a message: the counters @ctrs of @b, a bit each, overflowed. Their
- * controls have ov_en set. Return whether the package is frozen now: it counts on while
- * the freeze is delayed. Return false if the UBox ignores the overflows.
+ * controls have ov_en set. Return true if the package is frozen now. Return false if the
+ * package counts on, because the freeze is delayed or the UBox ignores the overflows.
  */
 bool model_overflow(struct model *m, struct model_box *b, unsigned int ctrs)
 {
@@ -191,6 +197,10 @@ u64 model_message_deadline(const struct model_package *p)
 	return next;
 }
 
+/*
+ * Return whether any package has a pending message: a freeze, a write of the global status
+ * or a PMI is still to come.
+ */
 bool model_pending(const struct model *m)
 {
 	unsigned int pkg;
@@ -202,9 +212,10 @@ bool model_pending(const struct model *m)
 }
 
 /*
- * Return and clear the packages, a bit each, whose software has been told of an overflow:
- * the last stage of a message, its PMI, has passed. The manual clock (clock/clock.c) then
- * waits until software has handled the overflow.
+ * Return and clear the packages, a bit each, in which the last stage of a message has
+ * passed. The last stage is the PMI, which tells software of the overflow. The stage passes
+ * without a PMI if the box has MODEL_FAULT_NO_PMI or the global control selects no core.
+ * The manual clock (clock/clock.c) then waits until software has handled the overflow.
  */
 u32 model_told(struct model *m)
 {
