@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Counter assignment.  A slot (struct unc_slot) is the count of one event, or of several
- * equal events that share it.  While a slot has events it has a hardware counter that may
- * count these events.  Slots move to other counters where that makes room for a new slot.
+ * equal events of the package's perf CPU that share the slot.  While a slot has events it
+ * has a hardware counter that may count these events.  Slots move to other counters where
+ * that makes room for a new slot.
  *
  * All counters of a box share the box's filter registers.  So two slots can count at the
  * same time only if each filter field that both use has the same value in both.
  *
- * A follower is an event that takes no counter: it reads the slot of an equal event
- * (event.c).
+ * A follower is an event of another CPU (event.c).  It reads the slot of an equal event of
+ * the perf CPU, but does not keep the slot: a slot whose only readers are followers is free
+ * and has no counter.
+ *
+ * Sections (§) are those of Intel's uncore manual 331051 (Haswell).
  */
 #include <linux/bitfield.h>
 #include <linux/bsearch.h>
@@ -100,7 +104,7 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 	*slot = (struct unc_slot){
 		.config = { config[0], config[1], config[2] },
 	};
-	/* without an enable bit, a control of 0 is a counter that is off */
+	/* refuse a control of 0 in a layout without an enable bit: 0 stops the counter */
 	if ((config[0] & type->regs.ctl_must) != type->regs.ctl_must ||
 	    !(layout->en | ctl))
 		return -EINVAL;
@@ -145,7 +149,11 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 		if (!max_inc || (ctl & layout->thresh))
 			max_inc = 1;
 	}
-	/* the time in which max_inc in each cycle of the fastest clock adds up to 2^32 */
+	/*
+	 * The time in which max_inc in each cycle of the fastest clock adds up to 2^32.
+	 * refresh.c rejects growth that is impossible by this time.  space_pci.c reads
+	 * only the low half of a counter within this time of the last read.
+	 */
 	slot->low_ns = div_u64((u64)U32_MAX * USEC_PER_SEC / max_inc,
 			       unc.gen->max_khz);
 	return 0;
@@ -193,8 +201,9 @@ struct unc_slot *unc_slot_find(struct unc_box *box, const struct unc_slot *like)
 /*
  * Give a free slot to an event.  With @again the slot is the one that the event, or an
  * equal event, had before: perf removes all events and adds them again whenever an event
- * is opened.  Such a slot keeps its total and its serial.  So a follower, which compares
- * the total with the total at its last read, misses no count.
+ * is opened.  Such a slot keeps its serial, the number of a use of a slot.  By the serial
+ * a follower recognises that the slot still counts the follower's event.  The slot keeps
+ * its total as well: a follower adds the growth of the total since its last read.
  */
 static void unc_slot_take(struct unc_box *box, struct unc_slot *slot,
 			  const struct unc_slot *like, bool again)
@@ -263,6 +272,9 @@ static bool unc_match(const struct unc_slot *slots, s8 *owner, int s,
  * unc_slot_fit_all() - check whether a box without other events can count several events
  * @slots: descriptions of the events
  * @n: number of events, at most UNC_MAX_COUNTERS
+ *
+ * perf counts the events of a group at the same time or not at all.  open.c refuses a
+ * group that would not fit even an idle box, as the group would never count.
  */
 bool unc_slot_fit_all(const struct unc_slot *slots, unsigned int n)
 {
@@ -298,7 +310,11 @@ static bool unc_place(struct unc_box *box, struct unc_slot *slot)
 		owner[c] = box->ctr[c].slot;
 	if (!unc_match(box->slot, owner, slot - box->slot, &visited))
 		return false;
-	/* slots that move lose their counters before any slot gets a new one */
+	/*
+	 * Take the counters from all slots that move, then assign the new counters.  A
+	 * counter that has a new slot is dirty: unc_refresh_slot() would not read it for
+	 * the old slot, and taking it from the old slot would take it from the new slot.
+	 */
 	for (c = 0; c < UNC_MAX_COUNTERS; c++) {
 		s8 old = box->ctr[c].slot;
 
@@ -317,7 +333,8 @@ static bool unc_place(struct unc_box *box, struct unc_slot *slot)
 /*
  * Check whether an event depends on an occupancy on counter 0, and counter 0 has none.
  * The event counter0_occupancy (§2.3.6) counts the occupancy that counter 0 has
- * selected.  If counter 0 has no event, counter0_occupancy counts the box's clock instead.
+ * selected.  If counter 0 has no event, counter0_occupancy counts the box's clock instead,
+ * and the user would take clock cycles for an occupancy.
  * Occupancies are recognised by allowed == BIT(0): they are restricted to counter 0.
  */
 static bool unc_lacks_ctr0(const struct unc_box *box, const struct unc_slot *like)
@@ -373,7 +390,11 @@ struct unc_slot *unc_slot_get(struct unc_box *box, const struct unc_slot *like)
 		set_bit(box->number, pkg->samplers);
 	if (!box->use.active++)
 		atomic_inc(&pkg->active);
-	/* the timer must read the counter before it can wrap twice */
+	/*
+	 * A read adds the growth modulo the counter's width, so the timer must read the
+	 * counter before it can wrap twice.  A counter of at most 32 bits can wrap within
+	 * a second, and is read more often than the wider counters.
+	 */
 	unc_timer_refresh_by(pkg, unc_access_bits(box, free->ctr) <= 32);
 	return free;
 }
