@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The numbers of uncore top's table, from an account: the counts of each package
-// since the last account, and the tasks' shares of these counts.  Shares are
-// fractions of counts.  They are rounded to whole counts, and summed by task,
+// since the last account, and the tasks' shares of these counts.  A share is a
+// fixed-point number.  Shares are rounded to whole counts, and summed by task,
 // process or cgroup.
 #include "attribution/top_table.hpp"
 
@@ -106,7 +106,8 @@ static void add_task(top_row &row, const task_share &task,
 
 using roundings = std::vector<std::vector<rounding>>; // [column][package]
 
-/// Fill the table's rows.  Tasks that the user did not choose go to "other".
+/// Fill the table's rows.  The row "other" gets the tasks that the user did not
+/// choose; sum_rest() adds account.other to the row.
 static void sum_rows(top_table &table, const account &a,
 		     const top_settings &settings, roundings &rounders)
 {
@@ -140,8 +141,10 @@ static void sum_rows(top_table &table, const account &a,
 	}
 }
 
-/// Fill the totals, "idle", and the rest of "other".  Call after sum_rows(): the
-/// rounding needs all shares of a package, those of tasks first.
+/// Fill the totals and "idle", and add account.other to "other": the shares of tasks
+/// for which the BPF programs or the account had no room.  Call after sum_rows(),
+/// which passes the tasks' shares to the rounders.  account.other is the last share
+/// of each column and package, and makes their sum a whole number.
 static void sum_rest(top_table &table, const account &a, roundings &rounders)
 {
 	size_t packages = a.packages.size(), columns = rounders.size();
@@ -183,6 +186,9 @@ double top_metric::value(const std::vector<std::vector<uint64_t>> &counts,
 		else if (p == size_t(package))
 			time = seconds[p];
 
+	// sources has for each operand the number of counters in its value, for
+	// source_count() in the expression.  An operand without a column is
+	// duration_time, which is a single value.
 	for (const operand &o : operands) {
 		if (!o.column) {
 			values.push_back(time);
