@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Results of a session: each counter's count, sums of counters, their errors,
 // and the time until the next sample.  session.cpp reads the counters and
-// passes the growth between two reads to the estimators (estimate.hpp); this
-// file only takes the results out of the estimators.
+// passes their growth between two reads to the estimators of single counters
+// (class estimator, estimate.hpp).  This file passes the growth to the
+// estimators of sums (class sum_estimator), and takes the results out of both.
+//
+// A unit is a group on one CPU.  A unit is lost after its box stopped answering
+// or its CPU went offline: it is not read again, and its counts stay.
 #include <algorithm>
 #include <cmath>
 
@@ -50,10 +54,13 @@ nanoseconds session::sample_time() const
 	// No group was multiplexed: scaling needs no samples.
 	if (!longest.count() && !state_->multiplexed)
 		return longest;
-	// longest is 0 if all multiplexed groups are lost or have not run yet.
+	// If all multiplexed groups are lost or have not run yet, longest is 0,
+	// and the time is at least perf's default turn.
 	return std::max({longest, usual_turn, sample_budget * state_->cost});
 }
 
+/// Return the worst condition of each box in the period, such as disturbed,
+/// stopped or dead.
 std::span<const box_health> session::health(period when) const
 {
 	return state_->boxes.health(when);
@@ -65,6 +72,8 @@ const box_health &session::health(counter_id id, size_t cpu_index,
 	return health(when)[state_->unit_of(id, cpu_index).box];
 }
 
+/// A unit that is not lost is taken as counted, even if it did not run in the
+/// period: it may still run.  A lost unit did count if it ran before the loss.
 bool session::counted(counter_id id, size_t cpu_index, period when) const
 {
 	const state::unit &u = state_->unit_of(id, cpu_index);
@@ -75,6 +84,7 @@ bool session::counted(counter_id id, size_t cpu_index, period when) const
 		       .all.running;
 }
 
+/// Take the lines about problems of boxes and CPUs since the last call.
 std::vector<std::string> session::news()
 {
 	return std::exchange(state_->news, {});
@@ -122,8 +132,9 @@ count session::total(counter_id id, size_t cpu_index) const
 
 /// Find the sums that are counted at the same times.  Events of a group count
 /// at the same times, so two sums do if their counters are in the same groups,
-/// on the same CPUs, in the same order.  sum_estimator treats all other pairs
-/// of sums as multiplexed against one another.
+/// on the same CPUs, in the same order.  sum_estimator takes all other pairs of
+/// sums as multiplexed against one another, so that the errors of the two sums
+/// add up in their ratio or difference.
 /// @return for each sum, the index of the first sum with the same groups and
 /// CPUs; its own index if it is the first.
 static std::vector<size_t>
@@ -162,8 +173,9 @@ sum_set session::add_up(std::span<const std::vector<counter_at>> sums)
 	return {uint32_t(state_->sums.size() - 1)};
 }
 
-/// Pass the growth of each counter since the previous read to the estimators of
-/// the sums, and complete the read.
+/// Pass the growth of each counter since the previous read, between(), to the
+/// estimators of the sums.  flush() then makes each estimator compute the sums'
+/// rates in this read.
 void session::state::add_up()
 {
 	for (watched_sums &set : sums) {
@@ -175,6 +187,10 @@ void session::state::add_up()
 	}
 }
 
+/// Estimate the error of a function of the sums by the delta method: near the
+/// sums' values the function is taken as linear.  Then its error follows from
+/// the errors of the sums, and from the gradient: the derivatives of the
+/// function by each sum.
 double session::error(sum_set sums, std::span<const double> gradient,
 		      uncore::period when) const
 {
@@ -208,12 +224,14 @@ static count sum_of(const session &counts,
 				       : counts.total(c.counter, c.cpu_index);
 	if (n_lost && n_lost == counters.size())
 		sum.value = std::nan("");
-	// The function of which error() computes the error is this sum alone:
-	// its derivative by this sum is 1, by the set's other sums 0.
+	// error() computes the error of a function of the set's sums.  The
+	// function "this sum" has the derivative 1 by this sum, and 0 by the
+	// set's other sums.
 	gradient[index] = 1;
-	// += has added up the errors of the counters: 0 if none of them was
-	// multiplexed.  Otherwise, and also if a counter's error is unknown
-	// (not a number), the estimator has the error of the sum.
+	// += has added up the errors of the counters.  If none of them was
+	// multiplexed, this error is 0, and so is the error of the sum.  If a
+	// counter was multiplexed, take the error from the estimator.  An
+	// unknown error is not a number, which is not equal to 0 either.
 	sum.error = sum.error == 0 ? 0 : counts.error(sums, gradient, when);
 	return sum;
 }
