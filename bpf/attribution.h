@@ -190,7 +190,7 @@ struct attr_state {
  * @window: number of the open window; the lowest bit selects one of two windows
  * @opened: time at which the open window began
  * @read_at: time at which a CPU last began to read the counters
- * @spare: saved reads, in ns: a read costs the resolution
+ * @spare: credit of reads, in ns: a read costs the resolution (pay_read())
  * @mean: mean rate of the weight event on all CPUs
  * @epoch: an even number selects the map shares_even, an odd number shares_odd
  * @sum: counts that a task of weight 1 would have that ran all the time until the open
