@@ -28,6 +28,7 @@ def parameters(generation):
     return MACHINE
 
 
+PEAK = 4 * 8 * 2 * 1066.5e6         # maximum of a socket's memory, bytes per second
 LINK = 4 * 2400e6 * 2               # maximum of a link in a direction, bytes per second
 
 
