@@ -103,6 +103,15 @@ FIXTURE_SETUP(type)
 
 FIXTURE_TEARDOWN(type) { }
 
+/*
+ * counter0_occupancy counts only beside an occupancy on counter 0, which no event of
+ * lands_well() is; exact.c tests it.
+ */
+static bool needs_an_occupancy(const struct cat_event *e)
+{
+	return !strcmp(e->name, "counter0_occupancy");
+}
+
 TEST_F(type, restricted_events_go_only_where_they_may)
 {
 	unsigned int counters = general_counters(variant->type), n = 0;
@@ -111,7 +120,7 @@ TEST_F(type, restricted_events_go_only_where_they_may)
 		SKIP(return, "no such PMU");
 	for_each_cat_event(e) {
 		if (strcmp(e->box, variant->type) || e->fixed || e->free ||
-		    e->ctrs == (1U << counters) - 1)
+		    e->ctrs == (1U << counters) - 1 || needs_an_occupancy(e))
 			continue;
 		n++;
 		EXPECT_TRUE(lands_well(e, self->pmu, 0, 0));
