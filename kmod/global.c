@@ -120,6 +120,12 @@ static u64 unc_global_heal_sampling(struct unc_overflow *ov)
 {
 	u64 frozen = 0, since;
 
+	/*
+	 * Wait for a CPU that handles an overflow.  That CPU clears the status before it
+	 * unfreezes the package.  If the package were unfrozen here between the two, the
+	 * CPU's own unfreeze could undo the freeze of the next overflow.
+	 */
+	unc_lock_raw(&ov->lock);
 	unc_lock_raw(&ov->ctl_lock);
 	since = ktime_get_mono_fast_ns();
 	wrmsrq(unc.gen->global.ctl, ov->ctl | unc.gen->global.freeze);
@@ -128,6 +134,7 @@ static u64 unc_global_heal_sampling(struct unc_overflow *ov)
 		frozen = ktime_get_mono_fast_ns() - since;
 	}
 	unc_lock_raw_release(&ov->ctl_lock);
+	unc_lock_raw_release(&ov->lock);
 	return frozen;
 }
 
