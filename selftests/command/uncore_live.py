@@ -130,11 +130,11 @@ def wanted():
              lambda v, s: v["mem_bw_total_rate"] / channels, GIB)
         share("channel %d" % i, lambda v, s: 100 * v["mem_bw_total"] / peak)
     rate("QPI sent", lambda v, s: v["qpi_data_bw_rate"], GIB)
-    share("QPI sent", lambda v, s: v["qpi_link_util"])
+    share("QPI sent", lambda v, s: v["qpi_tx_util"])
     for i in range(links):
         rate("link %d" % i, lambda v, s: v["qpi_data_bw_rate"] / links, GIB)
-        share("link %d" % i, lambda v, s: v["qpi_link_util"])
-    for index, name in enumerate(("mem_bw_total", "qpi_link_util")):
+        share("link %d" % i, lambda v, s: v["qpi_tx_util"])
+    for index, name in enumerate(("mem_bw_total", "qpi_tx_util")):
         most = 100 / peak if index == 0 else 1
         want["verdict " + name] = "verdict", index, [
             most * v[name] for v in values], False

@@ -321,7 +321,7 @@ def test_qpi(tap, folder):
             flits = (1 << 22) * (i + 1) + (1 << 20) * socket
             lines += [data.line(socket, box, flits),
                       rest.line(socket, box, flits // 2),
-                      clock.line(socket, box, 1 << 24)]
+                      clock.line(socket, box, 1 << 25)]
             want[socket, box] = flits
     name = "metric qpi --json: utilization, bandwidth and speed of each port"
     run = while_sending(folder, lines, "metric", "qpi", "--json")
@@ -332,17 +332,17 @@ def test_qpi(tap, folder):
     for (socket, box), flits in want.items():
         time = values.time("qpi_speed", socket, box)
         for metric, value in (
-                ("qpi_link_util", 100 * 1.5 * flits / (1 << 24)),
+                ("qpi_tx_util", 100 * 1.5 * flits / (1 << 25)),
                 ("qpi_data_bw_rate", flits * 8 / time / GIB),
                 ("qpi_link_bw_rate", 1.5 * flits * 8 / time / GIB),
-                ("qpi_speed", 4 * (1 << 24) / time / 1e9)):
+                ("qpi_speed", 4 * (1 << 25) / time / 1e9)):
             checks.check("%s of %d %s" % (metric, socket, box),
                          values.get(metric, socket, box), value)
     time = values.time("qpi_speed")
     checks.check("data of all", values.get("qpi_data_bw_rate"),
                  sum(want.values()) * 8 / time / GIB)
     checks.check("speed of all", values.get("qpi_speed"),
-                 4 * (1 << 24) / time / 1e9)
+                 4 * (1 << 25) / time / 1e9)
     tap.ok(not checks.wrong, "%s, %d numbers" % (name, checks.compared),
            checks.wrong)
 

@@ -217,7 +217,7 @@ def test_figures(tap, prometheus, port):
             ("use of memory", "socket:uncore_memory_use:ratio_rate5m", CLOSE_SHARE,
              lambda metrics: metrics["mem_bw_total"] / causes.PEAK),
             ("use of QPI", "avg without (link) (link:uncore_qpi_use:ratio_rate5m)",
-             CLOSE_SHARE, lambda metrics: metrics["qpi_link_util"] / 100),
+             CLOSE_SHARE, lambda metrics: metrics["qpi_tx_util"] / 100),
             ("the uncore's clock", "socket:uncore_clock_cycles:rate5m", CLOSE_RATE,
              lambda metrics: hardware.uclk)):
         values = [value_of(metrics) for metrics in want]

@@ -215,7 +215,6 @@ def _links(s, other):
     room = s.machine.qpi_ports * s.machine.qclk * slots * LINE / FLITS
     yield "qpi_tx_util", _share(link, room)
     yield "qpi_rx_util", _share(received, room)
-    yield "qpi_link_util", _share(link if slots == 1 else received, room)
     yield "qpi_speed", 4 * slots * s.machine.qclk / 1e9
     lines = max(answers + returns,
                 answered * LINE + given * LINE)

@@ -234,9 +234,7 @@ def qpi():
     for name, flits in (("data", data), ("link", link)):
         yield "qpi_%s_bw" % name, "Bytes", flits + " * 8"
         yield "qpi_%s_bw_rate" % name, "GiB/s", flits + " * 8" + GIB_A_SECOND
-    # misprint: RxL_FLITS_G0, which §2.9.4 lacks, and two slots a clock, as in generations
-    # whose clock is an eighth of the rate; the clock is a quarter of the rate (§2.9.6)
-    yield "qpi_link_util", "%", link + PER_CLOCK
+    # QPI_LINK_UTIL is left out: utilisations() has both directions
     yield "qpi_speed", "GT/s", "4 * CLOCKTICKS / BOXES / SECONDS / 1e9"
 
 
@@ -302,7 +300,6 @@ def ivy_bridge():
     yield "pcu", "pct_cyc_freq_current_ltd", "%", \
         "FREQ_MAX_CURRENT_CYCLES" + PER_CLOCK
     received = "(RxL_FLITS_G0.02 + RxL_FLITS_G0.04) / (2 * CLOCKTICKS)"
-    yield "qpi", "qpi_link_util", "%", received
     yield "qpi", "qpi_rx_util", "%", received
     yield "qpi", "qpi_tx_util", "%", received.replace("Rx", "Tx")
     yield "qpi", "qpi_speed", "GT/s", "8 * CLOCKTICKS / BOXES / SECONDS / 1e9"
