@@ -23,8 +23,9 @@ from lib.python.metric_causes import FIXED, Term, counted  # noqa: E402
 from lib.python.metric_formulas import CODES, TABLES  # noqa: E402
 from lib.python.uncore import Tap  # noqa: E402
 
+# A socket has one UBox. With two, a mean differs from a sum.
 BOXES = {"cbox": 3, "sbox": 2, "ha": 2, "imc": 3, "pcu": 1, "qpi": 3,
-         "r2pcie": 1, "r3qpi": 3}
+         "r2pcie": 1, "r3qpi": 3, "ubox": 2}
 NAMES = {"duration_time": 0.37, "instructions": 987654321, "max": max,
          "__builtins__": {}}
 CYCLES = 1009               # count of a fixed counter

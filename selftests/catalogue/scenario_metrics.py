@@ -223,7 +223,7 @@ def event_of(term, instance):
     where = term.box if len(pmus(term.box)) == 1 else "%s_%d" % (
         term.box, instance)
     if term.code == FIXED:
-        return where + "/dclk/"
+        return where + ("/uclk/" if term.box == "ubox" else "/dclk/")
     more = ",thresh=%#x/" % term.thresh if term.thresh else "/"
     return term.event(where).removesuffix("/") + more
 
@@ -296,7 +296,7 @@ def of_command(row, metric, seconds):
     """
     if volume(metric):
         return row["value"] / seconds
-    if metric.unit in ("GiB/s", "GT/s"):
+    if metric.unit in ("GiB/s", "GT/s", "GHz"):
         return row["value"] * row["seconds"] / seconds
     if metric.unit == "ns":
         return row["value"] * seconds / row["seconds"]

@@ -405,7 +405,7 @@ def test_all(tap, folder):
         return
     table, lines = ([row["metric"] for row in run.json()["metrics"]
                      if row["scope"] == "machine"] for run in runs)
-    tap.ok(table == lines and table[0] == "pct_cyc_freq_power_ltd",
+    tap.ok(table == lines and table[0] == "uncore_frequency",
            "metric power --all has the metrics of stat -M power in their order, the "
            "leading ones first", [repr(table), repr(lines)])
 

@@ -61,6 +61,8 @@ def _cache(s):
     writes, reads = c.device_writes, c.device_reads
     yield "llc_drd_miss_pct", 100 * (1 - c.data_hits)
     yield "llc_rfo_miss_pct", 100 * (1 - c.ownership_hits)
+    yield "llc_drd_miss_to_loc_mem", 100 * (1 - c.remote)
+    yield "llc_drd_miss_to_rem_mem", 100 * c.remote
     yield "mem_wb_bytes", c.writes + writes * (1 - c.device_write_hits)
     # The catalogue counts the lines that devices write as ItoM only in generations whose
     # thread field identifies devices.
@@ -245,7 +247,9 @@ def _lookups(s, other):
 
 
 def _power(s):
-    """Generate the shares of time in which the frequency is limited."""
+    """Generate the uncore's clock, and the shares of time in which the frequency is
+    limited."""
+    yield "uncore_frequency", s.machine.uclk / 1e9
     for name in ("os", "power", "thermal"):
         yield "pct_cyc_freq_%s_ltd" % name, \
             100 * getattr(s.causes, "limit_" + name)

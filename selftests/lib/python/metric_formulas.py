@@ -11,8 +11,9 @@ boxes that a value is of, and SECONDS the time for which the events were counted
 in the order of the manual. A comment names each misprint of the manual that is corrected.
 """
 
-# "Events Ordered By Code" of each box: §2.3.4, §2.4.4, §2.5.3, §2.6.5, §2.8.4,
-# §2.9.4 and §2.10.4. Bit 8 is the extra select bit; 0xff the fixed counter.
+# "Events Ordered By Code" of each box: §2.3.4, §2.4.4, §2.5.3, §2.6.5, §2.8.4, §2.9.4 and
+# §2.10.4; the UBox's fixed counter: §2.2.2.2. Bit 8 is the extra select bit; 0xff is a fixed
+# counter.
 CODES = {
     "cbox": {"CLOCKTICKS": 0x00, "RxR_OCCUPANCY": 0x11,
              "RxR_EXT_STARVED": 0x12, "RxR_INSERTS": 0x13,
@@ -29,6 +30,7 @@ CODES = {
             "POWER_SELF_REFRESH": 0x43, "POWER_CKE_CYCLES": 0x83,
             "POWER_CHANNEL_DLLOFF": 0x84, "POWER_CHANNEL_PPD": 0x85,
             "POWER_CRITICAL_THROTTLE_CYCLES": 0x86, "CTR_FIXED": 0xff},
+    "ubox": {"UCLK": 0xff},
     "pcu": {"CLOCKTICKS": 0x00, "FREQ_MAX_LIMIT_THERMAL_CYCLES": 0x04,
             "FREQ_MAX_POWER_CYCLES": 0x05, "FREQ_MAX_OS_CYCLES": 0x06,
             "FREQ_MAX_CURRENT_CYCLES": 0x07},
@@ -109,6 +111,19 @@ def cbox():
     yield "streamed_full_stores", "", "TOR_INSERTS.01{opc=0x18c}"
     yield "streamed_part_stores", "", "TOR_INSERTS.01{opc=0x18d}"
     yield "uc_reads", "", "TOR_INSERTS.03{opc=0x187}"
+
+
+def data_reads():
+    """Data reads that miss the LLC, by the memory that they read: Table 2-40."""
+    local, remote = ("TOR_INSERTS.%s{%s}" % (umask, DRD) for umask in ("23", "83"))
+    for name, misses in (("loc", local), ("rem", remote)):
+        yield "cbox", "llc_drd_miss_to_%s_mem" % name, "%", "%s / (%s + %s)" % (
+            misses, local, remote)
+
+
+def ubox():
+    """The fixed counter, Table 2-9, by time."""
+    yield "uncore_frequency", "GHz", "UCLK / BOXES / SECONDS / 1e9"
 
 
 def sbox():
@@ -266,9 +281,10 @@ def ring_util(up, down, most=1):
 
 
 def haswell():
-    for table in (cbox, sbox, ha, imc, pcu, qpi, qpi_nodes, r2pcie):
+    for table in (cbox, ubox, sbox, ha, imc, pcu, qpi, qpi_nodes, r2pcie):
         for row in table():
             yield (table.__name__.split("_", maxsplit=1)[0], *row)
+    yield from data_reads()
     yield from utilisations()
 
 
@@ -350,7 +366,8 @@ NO_METRIC = {
     "snbep": ("hitme_inserts", "hitme_inval", "mmio_partial_reads_cpu",
               "mmio_writes_cpu", "avg_tor_drd_loc_miss_latency",
               "avg_tor_drd_rem_miss_latency", "avg_tor_drd_loc_miss_latency_ns",
-              "avg_tor_drd_rem_miss_latency_ns", "llc_drd_rfo_miss_to_loc_mem",
+              "avg_tor_drd_rem_miss_latency_ns", "llc_drd_miss_to_loc_mem",
+              "llc_drd_miss_to_rem_mem", "llc_drd_rfo_miss_to_loc_mem",
               "llc_drd_rfo_miss_to_rem_mem"),
 }
 
