@@ -7,7 +7,8 @@ which are called readings: libpfm4, perf's JSON files, and Intel's current event
 and a reading is an error unless a rule of the generation's differences.json has the
 difference and a reason. A rule is an error if an event that it names does not differ.
 readings.json lists the events that a reading lacks; the event reference cites the
-readings by this list, and --update writes it. Prints TAP; --table prints a summary.
+readings by this list, and --update writes it. events/foreign-metrics.json maps the metrics
+of perf's and Intel's files to the catalogue's. Prints TAP; --table prints a summary.
 """
 
 import argparse
@@ -26,6 +27,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(TOP, "events"))
 
+import foreign_metrics  # noqa: E402
 from gen import layout  # noqa: E402
 from generate import checked_generations  # noqa: E402
 
@@ -120,32 +122,42 @@ def libpfm4(generation, _args):
 
 
 @functools.lru_cache(maxsize=None)
-def packaged_files():
-    """Texts of perf's uncore files in the packaged kernel source, by folder."""
+def packaged_texts():
+    """Texts of perf's uncore and metric files in the packaged kernel source, by name of
+    the file, by folder."""
     found = {}
     for path in sorted(glob.glob("/usr/src/linux-source-*.tar.xz")):
         with tarfile.open(path) as tar:
             for member in tar:
                 folder, file = os.path.split(member.name)
-                if PERF_FOLDER in folder and file.startswith("uncore-"):
-                    found.setdefault(os.path.basename(folder), []).append(
-                        tar.extractfile(member).read().decode())
+                if PERF_FOLDER in folder and (file.startswith("uncore-") or
+                                              file.endswith("-metrics.json")):
+                    found.setdefault(os.path.basename(folder), {})[file] = \
+                        tar.extractfile(member).read().decode()
         if found:
             break
     return found
 
 
-def perf_files(folder, args):
-    """Texts of perf's uncore files, from a source tree or the packaged source."""
+def packaged_files():
+    """Texts of perf's uncore files in the packaged kernel source, by folder."""
+    found = {folder: [text for file, text in files.items()
+                      if file.startswith("uncore-")]
+             for folder, files in packaged_texts().items()}
+    return {folder: texts for folder, texts in found.items() if texts}
+
+
+def perf_files(folder, pattern, args):
+    """Texts of perf's files with names like @pattern, from a source tree or the packaged
+    source."""
     for tree in args.linux:
-        files = glob.glob(os.path.join(tree, PERF_FOLDER, folder,
-                                       "uncore-*.json"))
+        files = glob.glob(os.path.join(tree, PERF_FOLDER, folder, pattern))
         if files:
             return [open(file, encoding="utf-8").read() for file in files]
-    texts = packaged_files().get(folder)
+    texts = packaged_texts().get(folder)
     if not texts:
         raise Unavailable("no kernel source (linux-source, or --linux TREE)")
-    return texts
+    return [texts[name] for name in fnmatch.filter(texts, pattern)]
 
 
 LACK_FIELDS = "perf's files since Linux 6.5 lack fields"
@@ -162,7 +174,7 @@ def lacks_fields(events):
 def perf(generation, args):
     """Encodings of perf's events by name. An event without Counter uses counter 0."""
     found = {}
-    for text in perf_files(READINGS[generation.name][1], args):
+    for text in perf_files(READINGS[generation.name][1], "uncore-*.json", args):
         events = json.loads(text)
         if lacks_fields(events):
             raise Unavailable(LACK_FIELDS)
@@ -179,16 +191,21 @@ def perf(generation, args):
     return found
 
 
-def perfmon(generation, _args):
-    """Encodings of the events in Intel's files by name."""
+def perfmon_files(generation, pattern):
+    """Texts of the files of Intel's archive whose path matches @pattern."""
     path = os.path.join(ARCHIVES, "perfmon",
                         READINGS[generation.name][2] + ".tar.xz")
     if not os.path.exists(path):
         raise Unavailable("no %s (UNCORE_READINGS)" % os.path.basename(path))
     with tarfile.open(path) as tar:
-        member, = [file for file in tar if re.search(
-            r"/events/\w+_uncore\.json$", file.name)]
-        events = json.load(tar.extractfile(member))["Events"]
+        return [tar.extractfile(member).read().decode() for member in tar
+                if re.search(pattern, member.name)]
+
+
+def perfmon(generation, _args):
+    """Encodings of the events in Intel's files by name."""
+    text, = perfmon_files(generation, r"/events/\w+_uncore\.json$")
+    events = json.loads(text)["Events"]
     return {full_name(generation, PERF_UNITS[event["Unit"]],
                       event["EventName"]): {
                           "code": int(event["EventCode"], 0),
@@ -199,6 +216,23 @@ def perfmon(generation, _args):
 
 
 SOURCES = {"libpfm4": libpfm4, "perf": perf, "perfmon": perfmon}
+
+
+def perf_metrics(generation, args):
+    """The metrics of perf's files."""
+    return [metric for text in perf_files(READINGS[generation.name][1],
+                                          "*-metrics.json", args)
+            for metric in foreign_metrics.of_perf(text)]
+
+
+def perfmon_metrics(generation, _args):
+    """The metrics of Intel's files. An archive may have no file of metrics."""
+    return [metric for text in perfmon_files(generation,
+                                             r"/metrics/\w+_metrics\.json$")
+            for metric in foreign_metrics.of_perfmon(text)]
+
+
+METRIC_SOURCES = {"perf": perf_metrics, "perfmon": perfmon_metrics}
 
 
 def show(encoding, keys):
@@ -352,6 +386,26 @@ class Report:
         self.rows.append([generation.name, source, same, *figures.values(),
                           len(unknown)])
 
+    def compare_metrics(self, generations, args):
+        """Check the metrics of the readings against events/foreign-metrics.json."""
+        mappings, missing = foreign_metrics.read(os.path.join(TOP, "events")), False
+        for generation in generations:
+            for name, source in METRIC_SOURCES.items():
+                title = "%s: metrics of %s" % (generation.name, name)
+                try:
+                    theirs = source(generation, args)
+                except Unavailable as err:
+                    self.skip(title, err)
+                    missing = True
+                    continue
+                numbers, faults = foreign_metrics.compare(generation, mappings, theirs)
+                self.line("%s: %s, each that differs with a reason" % (title, ", ".join(
+                    "%d %s" % (number, kind) for kind, number in numbers.items())),
+                    faults)
+        if not missing:
+            self.line("each row of foreign-metrics.json is of a metric of a reading", [
+                name for mapping in mappings for name in mapping.unused()])
+
     def table(self, generations):
         head = ["generation", "reading", "same", *KINDS.values(),
                 "unexplained"]
@@ -425,6 +479,8 @@ def main():
                 update(generation, {name: theirs})
             else:
                 report.compare(generation, name, theirs)
+    if not args.update:
+        report.compare_metrics(generations, args)
     print("1..%d" % report.number)
     if args.table:
         report.table(generations)
