@@ -115,8 +115,9 @@ def cited(section, manual):
     return section
 
 
-# Readings by origin: perf's files are made from Intel's (perfmon), so they count once.
-MAKERS = (("libpfm4",), ("perf", "perfmon"))
+# Readings by origin: perf's files and ucevent's lists come from Intel, as perfmon, so the
+# three count once.
+MAKERS = (("libpfm4",), ("perf", "perfmon", "ucevent"), ("likwid",))
 
 
 class Event:

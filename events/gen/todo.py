@@ -18,8 +18,8 @@ INCLUDE = re.compile(r'^#include "(\w+\.h)"', re.M)
 PLACES = (
     ("events/{name}/readings.json", "", "hold the events against other readings: "
      "selftests/catalogue/compare.py --update"),
-    ("selftests/catalogue/compare.py", '"{name}"', "add the names that libpfm4, perf "
-     "and perfmon give it to READINGS"),
+    ("selftests/catalogue/compare.py", '"{name}"', "add the names that the "
+     "readings give it to READINGS"),
     (SIMULATED, "", "write the simulated hardware's tables, from the "
      "documents and not from boxes.json"),
     ("kmod/sim/model/model.h", r"\bmodel_{name}\b", "declare model_{name}"),
@@ -49,6 +49,8 @@ BOX_PLACES = (
     ("selftests/runner/skips.list", r"\b{box}\b", "list what its variants skip, there "
      "and on generations without it"),
     ("selftests/catalogue/compare.py", r'"{box}"', "map its names in other readings to it"),
+    ("selftests/catalogue/likwid.py", r'"{box}"', "map the name of LIKWID's counters to it"),
+    ("selftests/catalogue/ucevent.py", r'"{box}"', "map its name in ucevent's lists to it"),
     ("Documentation/driver.rst", r"_{box}(?![a-z0-9])", "describe its PMUs"),
 )
 # Files, patterns and tasks for box types of the machine in the model's tests, which is
@@ -64,6 +66,7 @@ MODEL_PLACES = (
 # and there are no formulas to compare their metrics with.
 FRONTSIDE = re.compile(r"xeon7[0-9]00")
 ONLY_UNCORE = {"events/{name}/readings.json", "selftests/catalogue/compare.py",
+               "selftests/catalogue/likwid.py", "selftests/catalogue/ucevent.py",
                "selftests/lib/python/metric_formulas.py",
                "selftests/scenarios/test_flow.py"}
 # Keys without which a box type has no row in the driver's table.

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 Compare the event catalogue of every generation with other descriptions of the hardware,
-which are called readings: libpfm4, perf's JSON files, and Intel's current event files
-(perfmon) if an archive of these files is available. A difference between the catalogue
+which are called readings: libpfm4, perf's JSON files, LIKWID, Intel's current event files
+(perfmon) if an archive of these files is available, and ucevent's lists if their folder is
+given. LIKWID and ucevent spell names in their own ways and leave many events out: only the
+events that they have are compared. A difference between the catalogue
 and a reading is an error unless a rule of the generation's differences.json has the
 difference and a reason. A rule is an error if an event that it names does not differ.
 readings.json lists the events that a reading lacks; the event reference cites the
@@ -28,19 +30,23 @@ TOP = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(TOP, "events"))
 
 import foreign_metrics  # noqa: E402
+import likwid  # noqa: E402
+import ucevent  # noqa: E402
 from gen import layout  # noqa: E402
 from generate import checked_generations  # noqa: E402
 
-# Of each generation the prefix of libpfm4's PMU names, the folder of perf's files, and
-# the name of Intel's files. libpfm4 has one description for all Broadwell processors;
-# Broadwell-DE has some of its boxes.
+# Of each generation the prefix of libpfm4's PMU names, the folder of perf's files, the
+# name of Intel's files, and the name of ucevent's list. libpfm4 has one description for all
+# Broadwell processors; Broadwell-DE has some of its boxes.
 READINGS = {
-    "hswep": ("hswep_unc_", "haswellx", "HSX"),
-    "bdwep": ("bdx_unc_", "broadwellx", "BDX"),
-    "bdwde": ("bdx_unc_", "broadwellde", "BDW-DE"),
-    "ivbep": ("ivbep_unc_", "ivytown", "IVT"),
-    "snbep": ("snbep_unc_", "jaketown", "JKT"),
+    "hswep": ("hswep_unc_", "haswellx", "HSX", "hsx"),
+    "bdwep": ("bdx_unc_", "broadwellx", "BDX", "bdx"),
+    "bdwde": ("bdx_unc_", "broadwellde", "BDW-DE", "bdxde"),
+    "ivbep": ("ivbep_unc_", "ivytown", "IVT", "ivt"),
+    "snbep": ("snbep_unc_", "jaketown", "JKT", "jkt"),
 }
+# Readings without a rule of Kind "lacks": readings.json has all that they lack.
+INCOMPLETE = ("likwid", "ucevent")
 # libpfm4's name of the first box of each type: all boxes of a type have the same events.
 PFM_BOXES = {"ubo": "ubox", "cbo0": "cbox", "sbo0": "sbox", "ha0": "ha",
              "ha": "ha",
@@ -215,7 +221,60 @@ def perfmon(generation, _args):
             for event in events}
 
 
-SOURCES = {"libpfm4": libpfm4, "perf": perf, "perfmon": perfmon}
+def in_our_names(generation, events):
+    """
+    Encodings of @events by the catalogue's names. An event takes the name of the
+    catalogue's event that has the same name, with an underscore for each dot, or else the
+    same encoding. An extension bit of None is not in the reading: it is the bit of the
+    event with the same name, or 0.
+    """
+    ours = our_catalogue(generation)
+    flat = {name.replace(".", "_"): name for name in ours}
+    names = {(name.split("/")[0], our["code"], our["umask"], our["ext"]): name
+             for name, our in ours.items()}
+    found, others = {}, []
+    for box, name, code, umask, ext in events:
+        pmu = "%s_%s" % (generation.name, box)
+        name = "%s/%s" % (pmu, name.replace(".", "_"))
+        encoding = {"code": code, "umask": umask, "ext": ext or 0}
+        if name in flat:
+            if ext is None:
+                encoding["ext"] = ours[flat[name]]["ext"]
+            found[flat[name]] = encoding
+        else:
+            others.append((names.get((pmu, *encoding.values()), name), encoding))
+    for name, encoding in others:
+        found.setdefault(name, encoding)
+    return found
+
+
+def likwid_list(generation, _args):
+    """Encodings of the events in LIKWID's list, which has no extension bit."""
+    boxes = {box.name for box in generation.boxes}
+    model = int(generation.load("boxes.json")["Model"])
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            text = likwid.listed(model, folder)
+    except FileNotFoundError as err:
+        raise Unavailable("%s is not installed" % err.filename) from err
+    return in_our_names(generation, [(*event, None) for event in
+                                     likwid.parse(text, boxes)])
+
+
+def ucevent_list(generation, args):
+    """Encodings of the events in ucevent's list."""
+    name = READINGS[generation.name][3] + "_uc.py"
+    path = os.path.join(args.ucevent, name)
+    if not os.path.exists(path):
+        raise Unavailable("no %s in %s" % (name, args.ucevent))
+    boxes = {box.name for box in generation.boxes}
+    with open(path, encoding="utf-8") as file:
+        return in_our_names(generation, [event for event in ucevent.parse(file.read())
+                                         if event[0] in boxes])
+
+
+SOURCES = {"libpfm4": libpfm4, "perf": perf, "perfmon": perfmon, "likwid": likwid_list,
+           "ucevent": ucevent_list}
 
 
 def perf_metrics(generation, args):
@@ -364,7 +423,9 @@ class Report:
     def compare(self, generation, source, theirs):
         """Check differences.json and readings.json against a reading."""
         ours = our_catalogue(generation)
-        found = differences(ours, theirs)
+        found = {(event, kind): text
+                 for (event, kind), text in differences(ours, theirs).items()
+                 if kind != "lacks" or source not in INCOMPLETE}
         known = [rule for rule in rules(generation) if source in rule.sources]
         unknown = ["%s: %s %s: %s" % (event, source, kind, said)
                    for (event, kind), said in found.items()
@@ -453,6 +514,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--linux", action="append", default=[],
                         metavar="TREE", help="a kernel source tree")
+    parser.add_argument("--ucevent", metavar="FOLDER",
+                        help="the folder ucevent of pmu-tools")
     parser.add_argument("--table", action="store_true",
                         help="print a table of generations and readings")
     parser.add_argument("--update", action="store_true",
@@ -470,6 +533,8 @@ def main():
                     generation.name, ["%s: %s or %s" % row
                                       for row in addresses(generation)])
         for name, source in SOURCES.items():
+            if name == "ucevent" and not args.ucevent:
+                continue
             try:
                 theirs = source(generation, args)
             except Unavailable as err:

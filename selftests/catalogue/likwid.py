@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Read the uncore events of LIKWID's event lists.
+
+LIKWID compiles its lists into its library, and "likwid-perfctr -e" prints the list of the
+processor that the program runs on. hwloc's description of a machine (HWLOC_XMLFILE) gives
+the program another processor. A preloaded function replaces LIKWID's check of the
+counters, which drops the events of boxes that the machine lacks.
+"""
+
+import os
+import re
+import subprocess
+
+BOXES = {"BBOX": "ha", "CBOX": "cbox", "IBOX": "irp", "MBOX": "imc", "PBOX": "r2pcie",
+         "QBOX": "qpi", "RBOX": "r3qpi", "SBOX": "sbox", "UBOX": "ubox", "WBOX": "pcu"}
+# Sandy Bridge and Ivy Bridge have no SBo: their QPI boxes have the name.
+QPI_BOXES = {**BOXES, "SBOX": "qpi"}
+# NAME, 0xCODE, 0xUMASK, COUNTER|COUNTER...
+EVENT = re.compile(r"(\w+), 0x(\w+), 0x(\w+), ([\w|]+)")
+ANY_EVENT = "GENERIC_EVENT"     # stands for each event that a user may give by its code
+PRELOADED = "void perfmon_check_counter_map(int cpu) { (void)cpu; }\n"
+MACHINE = """<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE topology SYSTEM "hwloc2.dtd">
+<topology version="2.0"><object type="Machine" os_index="0" gp_index="1" %(sets)s>
+<object type="Package" os_index="0" gp_index="2" %(sets)s>
+<info name="CPUVendor" value="GenuineIntel"/><info name="CPUModel" value="Intel Xeon"/>
+<info name="CPUFamilyNumber" value="6"/><info name="CPUModelNumber" value="%(model)d"/>
+<info name="CPUStepping" value="1"/>
+<object type="NUMANode" os_index="0" gp_index="3" local_memory="1073741824" %(sets)s/>
+<object type="Core" os_index="0" gp_index="4" %(sets)s>
+<object type="PU" os_index="0" gp_index="5" %(sets)s/>
+</object></object></object></topology>
+"""
+SETS = " ".join('%s="0x1"' % name for name in (
+    "cpuset", "complete_cpuset", "allowed_cpuset", "nodeset", "complete_nodeset",
+    "allowed_nodeset"))
+
+
+def parse(text, boxes):
+    """Yield (box type, name, code, unit mask) of the events that LIKWID lists."""
+    names = BOXES if "sbox" in boxes else QPI_BOXES
+    for line in text.splitlines():
+        match = EVENT.match(line)
+        if not match or match[1] == ANY_EVENT or "FIX" in match[4]:
+            continue
+        name, code, umask, counters = match.groups()
+        for box in sorted({names[box] for box in re.findall("[A-Z]BOX", counters)}):
+            if box in boxes:
+                yield box, name.lower(), int(code, 16), int(umask, 16)
+
+
+def listed(model, folder):
+    """Return the list of a processor model. Scratch files go to @folder."""
+    source, library, machine = (os.path.join(folder, name) for name in (
+        "preloaded.c", "preloaded.so", "machine.xml"))
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(PRELOADED)
+    with open(machine, "w", encoding="utf-8") as file:
+        file.write(MACHINE % {"model": model, "sets": SETS})
+    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", library, source],
+                   check=True)
+    return subprocess.run(
+        ["likwid-perfctr", "-e"], check=True, capture_output=True, text=True,
+        env={**os.environ, "HWLOC_XMLFILE": machine, "HWLOC_THISSYSTEM": "1",
+             "LD_PRELOAD": library}).stdout
