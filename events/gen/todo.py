@@ -37,9 +37,7 @@ PLACES = (
 )
 # Files, patterns and tasks for each box type, {box} or {BOX}.
 BOX_PLACES = (
-    ("kmod/sim/model/model.h", r"\bMODEL_{BOX}\b", "add MODEL_{BOX} to "
-     "enum model_box_type"),
-    (SIMULATED, r'"{box}"', "give its registers to types[], from the documents and not "
+    (SIMULATED, r'"{box}"', "give its registers to box_types[], from the documents and not "
      "from boxes.json"),
     ("selftests/lib/c/generation.c", r'"{box}"', "add it to the generation's box types"),
     ("selftests/lib/c/harness.h", r"\(fixture, {box}\)", "add it to the variants of "

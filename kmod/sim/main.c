@@ -13,17 +13,12 @@
 
 #include "sim.h"
 
-/* Default of a parameter: the number that the generation has */
+/* Default of counter_bits: the width that the generation has */
 #define ALL	U32_MAX
 
 struct sim sim = {
 	.config = {
 		.packages = 2,
-		.cboxes = ALL,
-		.sboxes = ALL,
-		.has = ALL,
-		.imcs = ALL,
-		.qpi_ports = ALL,
 		.counter_bits = ALL,
 		.fixed_bits = MODEL_COUNTER_BITS,
 		.num_c = -1,
@@ -39,16 +34,6 @@ MODULE_PARM_DESC(model,
 		 "Generation that is simulated, such as hswep (default: that of this machine's processor, or hswep)");
 module_param_named(packages, sim.config.packages, uint, 0444);
 MODULE_PARM_DESC(packages, "Simulated sockets, 1-16 (default 2)");
-module_param_named(cboxes, sim.config.cboxes, uint, 0444);
-MODULE_PARM_DESC(cboxes, "CBos a package (default: all that the model has)");
-module_param_named(sboxes, sim.config.sboxes, uint, 0444);
-MODULE_PARM_DESC(sboxes, "SBos a package (default: all that the model has)");
-module_param_named(has, sim.config.has, uint, 0444);
-MODULE_PARM_DESC(has, "Home agents a package (default: all that the model has)");
-module_param_named(imcs, sim.config.imcs, uint, 0444);
-MODULE_PARM_DESC(imcs, "Memory channels a package (default: all that the model has)");
-module_param_named(qpi_ports, sim.config.qpi_ports, uint, 0444);
-MODULE_PARM_DESC(qpi_ports, "QPI ports a package (default: all that the model has)");
 module_param_named(counter_bits, sim.config.counter_bits, uint, 0444);
 MODULE_PARM_DESC(counter_bits,
 		 "Width of counters that may be narrow, such as the UBox's, 44 or 48 (default: the model's)");
@@ -56,7 +41,7 @@ module_param_named(fixed_bits, sim.config.fixed_bits, uint, 0444);
 MODULE_PARM_DESC(fixed_bits, "Width of fixed counters, 32-48 (default 48)");
 module_param_named(num_c, sim.config.num_c, int, 0444);
 MODULE_PARM_DESC(num_c,
-		 "What U_MSR_PMON_GLOBAL_CONFIG.num_c reads, 0-31 (default -1: as cboxes)");
+		 "What U_MSR_PMON_GLOBAL_CONFIG.num_c reads, 0-31 (default -1: the number of boxes)");
 module_param_named(node_map, sim.config.node_map, uint, 0444);
 MODULE_PARM_DESC(node_map,
 		 "Node id of each of eight packages, an octal digit each from the right (default 076543210)");
@@ -85,21 +70,12 @@ static int sim_check_choice(const char *name, unsigned int value,
 	return -EINVAL;
 }
 
-static int sim_check_config(const struct model_config *c)
+static int sim_check_config(struct model_config *c)
 {
 	int ret;
 
 	ret = sim_check_range("packages", c->packages, 1, MODEL_MAX_PACKAGES);
-	ret = ret ?: sim_check_range("cboxes", c->cboxes,
-				     !!c->gen->max_cboxes, c->gen->max_cboxes);
-	ret = ret ?: sim_check_choice("sboxes", c->sboxes, c->gen->sboxes[0],
-				      c->gen->sboxes[1]);
-	ret = ret ?: sim_check_range("has", c->has, !!c->gen->max_has,
-				     c->gen->max_has);
-	ret = ret ?: sim_check_range("imcs", c->imcs, !!c->gen->max_imcs,
-				     c->gen->max_imcs);
-	ret = ret ?: sim_check_range("qpi_ports", c->qpi_ports,
-				     !!c->gen->qpi_ports, c->gen->qpi_ports);
+	ret = ret ?: sim_boxes_check(c);
 	ret = ret ?: sim_check_choice("counter_bits", c->counter_bits, 44, 48);
 	ret = ret ?: sim_check_range("irp_counters", c->irp_counters, 0, 2);
 	ret = ret ?: sim_check_range("fixed_bits", c->fixed_bits,
@@ -134,7 +110,7 @@ static const struct model_generation *sim_find_model(void)
 	return *sim_model_name ? NULL : model_generations[0];
 }
 
-/* Choose the generation, and replace ALL by the numbers of the generation. */
+/* Choose the generation, and replace ALL by the width that the generation has. */
 static int sim_choose_model(struct model_config *c)
 {
 	const struct model_generation *const *gen;
@@ -150,18 +126,8 @@ static int sim_choose_model(struct model_config *c)
 		       names);
 		return -EINVAL;
 	}
-	if (c->cboxes == ALL)
-		c->cboxes = c->gen->max_cboxes;
-	if (c->has == ALL)
-		c->has = c->gen->max_has;
-	if (c->imcs == ALL)
-		c->imcs = c->gen->max_imcs;
-	if (c->sboxes == ALL)
-		c->sboxes = c->gen->sboxes[1];
 	if (c->counter_bits == ALL)
 		c->counter_bits = c->gen->counter_bits;
-	if (c->qpi_ports == ALL)
-		c->qpi_ports = c->gen->qpi_ports;
 	return 0;
 }
 

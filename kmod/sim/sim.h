@@ -198,6 +198,10 @@ int sim_quirk_check(void);
 int sim_quirk_init(void);
 void sim_quirk_exit(void);
 
+/* --- Numbers of boxes: control/boxes.c -------------------------------------- */
+
+int sim_boxes_check(struct model_config *c);
+
 /* --- A CPU that is busy with interrupts off: clock/hold.c ------------------- */
 
 void sim_hold_access(void);
@@ -237,8 +241,8 @@ void sim_trace_clear(void);
 
 int sim_parse_u64(const char *text, u64 max, u64 *value);
 int sim_parse_rate(char *text, struct model_rate *rate);
-int sim_parse_box(const char *text, enum model_box_type *box_type, unsigned int *box);
-int sim_box_name(char *buf, size_t size, enum model_box_type box_type,
+int sim_parse_box(const char *text, unsigned int *box_type, unsigned int *box);
+int sim_box_name(char *buf, size_t size, unsigned int box_type,
 		 unsigned int box);
 
 /**

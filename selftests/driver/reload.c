@@ -34,7 +34,7 @@ enum {
 };
 
 /* Every box type, with few boxes: registering PMUs takes most of a round. */
-#define SMALL	"clock=manual cboxes=2 sboxes=2 has=1 imcs=2 qpi_ports=1"
+#define SMALL	"clock=manual boxes=cbox:2,sbox:2,ha:1,imc:2,qpi:1"
 #define FULL	"clock=manual"
 
 /* --- memory in use --------------------------------------------------------- */

@@ -569,6 +569,21 @@ REFUSED_WITH(cboxes_of_hswep, "model=hswep cboxes=19",
 	     "invalid cboxes=19 (expected 1 to 18)");
 REFUSED_WITH(sboxes_of_hswep, "model=hswep sboxes=0",
 	     "invalid sboxes=0 (expected 2 or 4)");
+REFUSED_WITH(has_of_snbep, "model=snbep has=2", "invalid has=2 (expected 1)");
+
+/* The list boxes=, with box types and numbers that the generation does not have */
+REFUSED_WITH(boxes_number, "model=hswep boxes=imc:4,cbox:19",
+	     "invalid boxes=cbox:19 (expected 1 to 18)");
+REFUSED_WITH(boxes_die, "model=hswep boxes=sbox:3",
+	     "invalid boxes=sbox:3 (expected 2 or 4)");
+REFUSED_WITH(boxes_same, "model=hswep boxes=qpi:2,r3qpi:3",
+	     "invalid boxes=r3qpi:3 (expected 2)");
+REFUSED_WITH(boxes_type, "model=hswep boxes=cha:3",
+	     "invalid boxes=cha:3 (expected a box type of hswep, a colon and a number)");
+REFUSED_WITH(boxes_text, "model=hswep boxes=cbox:many",
+	     "invalid boxes=cbox:many (expected a box type of hswep, a colon and a number)");
+REFUSED_WITH(boxes_no_number, "model=hswep boxes=cbox",
+	     "invalid boxes=cbox (expected a box type of hswep, a colon and a number)");
 
 FIXTURE_SETUP(parameters)
 {

@@ -24,7 +24,7 @@ static const char * const sim_fault_names[MODEL_FAULTS] = {
 static DEFINE_MUTEX(sim_fault_mutex);
 
 /* Faults that are on, a bit for each box, to print them */
-static u32 sim_faults[MODEL_FAULTS][MODEL_MAX_PACKAGES][MODEL_BOX_TYPES];
+static u32 sim_faults[MODEL_FAULTS][MODEL_MAX_PACKAGES][MODEL_MAX_TYPES];
 
 /* Return the value of the next word of a line, which must be "KEY=value"; else NULL. */
 static char *sim_next_value(char **line, const char *key)
@@ -133,7 +133,7 @@ static int sim_wrong_cpu(char *line)
 }
 
 static int sim_switch_fault(enum model_fault fault, unsigned int pkg,
-			    enum model_box_type box_type, unsigned int box, bool on)
+			    unsigned int box_type, unsigned int box, bool on)
 {
 	u32 *boxes = &sim_faults[fault][pkg][box_type];
 	unsigned long flags;
@@ -166,8 +166,7 @@ static int sim_switch_fault(enum model_fault fault, unsigned int pkg,
  */
 int sim_fault_line(char *line)
 {
-	enum model_box_type box_type;
-	unsigned int pkg, box;
+	unsigned int box_type, pkg, box;
 	char *name, *text;
 	int fault, ret;
 	bool on;
@@ -208,9 +207,9 @@ static void sim_show_boxes(struct seq_file *s, unsigned int fault,
 {
 	unsigned int box_type, box;
 	unsigned long boxes;
-	char name[16];
+	char name[32];
 
-	for (box_type = 0; box_type < MODEL_BOX_TYPES; box_type++) {
+	for (box_type = 0; box_type < sim.config.gen->ntypes; box_type++) {
 		boxes = sim_faults[fault][pkg][box_type];
 		for_each_set_bit(box, &boxes, 32) {
 			sim_box_name(name, sizeof(name), box_type, box);

@@ -26,6 +26,7 @@
 static struct {
 	struct mutex mutex;		/* serialises sim_page_faults_set() */
 	struct tracepoint *tracepoint;	/* NULL: the kernel does not have it */
+	unsigned int box_type;		/* of memory channels */
 	u32 lines;			/* cache lines for each fault; 0: off */
 	atomic64_t faults;		/* number of faults since the last switch on */
 } sim_faults = {
@@ -59,10 +60,10 @@ static void sim_page_fault(void *unused, unsigned long address,
 			   struct pt_regs *regs, unsigned long error_code)
 {
 	struct model_txn t = {
-		.box_type = MODEL_IMC, .code = SIM_CAS_COUNT, .value = 1,
+		.box_type = sim_faults.box_type, .code = SIM_CAS_COUNT, .value = 1,
 	};
 	u32 lines = READ_ONCE(sim_faults.lines);
-	u32 imcs = sim.config.imcs;
+	u32 imcs = sim.config.boxes[sim_faults.box_type];
 	unsigned long flags;
 	u32 n;
 
@@ -85,7 +86,7 @@ static int sim_page_faults_on(void)
 {
 	int ret;
 
-	if (!model_boxes(sim.model, MODEL_IMC)) {
+	if (sim_faults.box_type == MODEL_MAX_TYPES) {
 		pr_warn("this machine has no memory channels\n");
 		return -EOPNOTSUPP;
 	}
@@ -151,12 +152,14 @@ static void sim_find_tracepoint(struct tracepoint *tp, void *unused)
 }
 
 /**
- * sim_page_faults_init() - find the tracepoint; the traffic is off at first
+ * sim_page_faults_init() - find the tracepoint and the memory channels; the traffic is off at
+ * first
  *
  * Return: 0; without the tracepoint sim_page_faults_set() fails.
  */
 int sim_page_faults_init(void)
 {
+	sim_faults.box_type = model_find_type(sim.config.gen, "imc");
 	for_each_kernel_tracepoint(sim_find_tracepoint, NULL);
 	return 0;
 }

@@ -107,10 +107,10 @@ static int sim_words(const char *name, const char *text, const char *help,
 /* Find the box of twice=, and give it a second function. */
 static int sim_check_twice(void)
 {
-	char name[16];
+	char name[32];
 	unsigned int box_type, box;
 
-	for (box_type = 0; *sim_twice && box_type < MODEL_BOX_TYPES; box_type++) {
+	for (box_type = 0; *sim_twice && box_type < sim.config.gen->ntypes; box_type++) {
 		if (!model_box_type_pci(sim.model, box_type))
 			continue;
 		for (box = 0; box < model_boxes(sim.model, box_type); box++) {

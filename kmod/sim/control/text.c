@@ -72,32 +72,28 @@ int sim_parse_rate(char *text, struct model_rate *rate)
  *
  * Return: 0, or -EINVAL if packages do not have the box.
  */
-int sim_parse_box(const char *text, enum model_box_type *box_type,
+int sim_parse_box(const char *text, unsigned int *box_type,
 		  unsigned int *box)
 {
-	const char *number = strchr(text, '_');
-	size_t len = number ? number - text : strlen(text);
+	const char *name, *rest;
 	unsigned int k;
 	u64 n = 0;
 
-	for (k = 0; k < MODEL_BOX_TYPES; k++)
-		if (strlen(model_box_type_name(sim.model, k)) == len &&
-		    !strncmp(text, model_box_type_name(sim.model, k), len))
-			break;
-	if (k == MODEL_BOX_TYPES)
-		return -EINVAL;
-
-	/* A name without a number is valid only if the package has one box of the type. */
-	if (!number && model_boxes(sim.model, k) != 1)
-		return -EINVAL;
-	if (number && sim_parse_u64(number + 1, U32_MAX, &n))
-		return -EINVAL;
-	if (n >= model_boxes(sim.model, k))
-		return -EINVAL;
-
-	*box_type = k;
-	*box = n;
-	return 0;
+	for (k = 0; (name = model_box_type_name(sim.model, k)); k++) {
+		if (strncmp(text, name, strlen(name)))
+			continue;
+		rest = text + strlen(name);
+		/* A name without a number is valid only if the package has one box of the type. */
+		if (*rest ? *rest != '_' || sim_parse_u64(rest + 1, U32_MAX, &n) :
+			    model_boxes(sim.model, k) != 1)
+			continue;
+		if (n >= model_boxes(sim.model, k))
+			return -EINVAL;
+		*box_type = k;
+		*box = n;
+		return 0;
+	}
+	return -EINVAL;
 }
 
 /**
@@ -109,7 +105,7 @@ int sim_parse_box(const char *text, enum model_box_type *box_type,
  *
  * Return: return value of snprintf().
  */
-int sim_box_name(char *buf, size_t size, enum model_box_type box_type,
+int sim_box_name(char *buf, size_t size, unsigned int box_type,
 		 unsigned int box)
 {
 	if (model_boxes(sim.model, box_type) == 1)

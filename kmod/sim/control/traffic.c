@@ -149,7 +149,7 @@ static int sim_parse_boxes(const char *text, struct model_txn *t,
 {
 	unsigned int box_type;
 
-	for (box_type = 0; rate && box_type < MODEL_BOX_TYPES; box_type++) {
+	for (box_type = 0; rate && box_type < sim.config.gen->ntypes; box_type++) {
 		if (strcmp(text, model_box_type_name(sim.model, box_type)) ||
 		    !model_boxes(sim.model, box_type))
 			continue;

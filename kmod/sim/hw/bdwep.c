@@ -10,11 +10,11 @@
 #define DEVICE(low)	(0x6f00 + (low))
 #define MAX_CBOXES	24
 #define CORE_SEL	0x00ffffff	/* a bit for each core */
+#define SBOXES		0
 
 #include "haswell.h"
 
 const struct model_generation model_bdwep = {
 	.name = "bdwep", .cpu_family = 6, .cpu_model = 79,
-	.sboxes = { 0, 4 }, .qpi_ports = 3,
 	HASWELL_COMMON,
 };

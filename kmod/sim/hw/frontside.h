@@ -77,21 +77,21 @@ static const struct model_reg fsb_regs[] = {
 };
 
 /* .status_shift is the bit of a box's counter 0 in the fields of the common register. */
-static const struct model_type box_types[MODEL_BOX_TYPES] = {
-	[MODEL_GBSQ] = {
-		.name = "gbsq", .counters = 2, .quirks = QUIRK_JOINT,
+static const struct model_type box_types[] = {
+	{
+		.name = "gbsq", BOXES(1, 1), .counters = 2, .quirks = QUIRK_JOINT,
 		.saturate = SATURATE, .status_shift = 0,
 		.first = 0x107cc, .last = 0x107cd,
 		TABLES(gbsq), FILTERS(gbsq),
 	},
-	[MODEL_GSNPQ] = {
-		.name = "gsnpq", .counters = 2, .quirks = QUIRK_JOINT,
+	{
+		.name = "gsnpq", BOXES(1, 1), .counters = 2, .quirks = QUIRK_JOINT,
 		.saturate = SATURATE, .status_shift = 2,
 		.first = 0x107ce, .last = 0x107cf,
 		TABLES(gsnpq), FILTERS(gsnpq),
 	},
-	[MODEL_FSB] = {
-		.name = "fsb", .counters = 4, .quirks = QUIRK_JOINT,
+	{
+		.name = "fsb", BOXES(1, 1), .counters = 4, .quirks = QUIRK_JOINT,
 		.subevents = FSB_SUBEVENTS, .must = FSB_VALID,
 		.status_shift = 4, .first = 0x107d0, .last = 0x107d8,
 		TABLES(fsb),
@@ -99,6 +99,7 @@ static const struct model_type box_types[MODEL_BOX_TYPES] = {
 };
 
 #define FRONTSIDE_COMMON \
-	.counter_bits = 48, .freezes = true, .types = box_types
+	.counter_bits = 48, .freezes = true, \
+	.types = box_types, .ntypes = MODEL_COUNT(box_types)
 
 #endif

@@ -10,7 +10,8 @@
  * - DEVICE(low): the PCI device ID with the lower byte @low,
  * - MAX_CBOXES: the largest number of CBos,
  * - CORE_SEL: the bits of the global control register that select cores,
- * - ONE_SOCKET, if the generation has neither SBo nor QPI nor R3QPI.
+ * - ONE_SOCKET, if the generation has neither SBo nor QPI nor R3QPI,
+ * - SBOXES: otherwise, the number of SBos of the smallest die.
  */
 
 #include "common.h"
@@ -230,79 +231,74 @@ static const u64 r3qpi_ov[] = {
 
 /* --- box types ---------------------------------------------------------- */
 
-static const struct model_type box_types[MODEL_BOX_TYPES] = {
-	[MODEL_UBOX] = {
-		.name = "ubox", .counters = 2, .has_fixed = true,
+static const struct model_type box_types[] = {
+	{
+		.name = "ubox", BOXES(1, 1), .counters = 2, .has_fixed = true,
 		.quirks = QUIRK_NARROW, .thresh = 0x1f,
 		.first = 0x700, .last = 0x70a,
 		.ov = ubox_ov, .ov_fixed = 1ULL << 0,
 		TABLES(ubox), FILTERS(ubox),
 	},
-	[MODEL_CBOX] = {
-		.name = "cbox", .numbered = true, .counters = 4,
+	{
+		.name = "cbox", BOXES(1, MAX_CBOXES), .counters = 4,
 		.thresh = 0xff, .relay = 0x1f,
 		.first = 0xe00, .last = 0xe00 + MAX_CBOXES * 16 - 1,
 		.base = 0xe00, .stride = 16,
 		TABLES(cbox), FILTERS(cbox),
 	},
-	[MODEL_HA] = {
-		.name = "ha", .numbered = true, .pci = true, .counters = 4,
+	{
+		.name = "ha", BOXES(1, 2), .pci = true, .counters = 4,
 		.thresh = 0xff, .ov = ha_ov,
 		TABLES(ha), FILTERS(ha),
 	},
-	[MODEL_IMC] = {
-		.name = "imc", .numbered = true, .pci = true, .counters = 4,
+	{
+		.name = "imc", BOXES(1, 8), .pci = true, .counters = 4,
 		.has_fixed = true, .status_shift = 1, .fixed_status = 1,
 		.thresh = 0xff, .ov = imc_ov,
 		.clock = MODEL_DCLK,
 		TABLES(imc),
 	},
-	[MODEL_IRP] = {
-		.name = "irp", .numbered = true, .pci = true, .counters = 2,
+	{
+		.name = "irp", BOXES(2, 2), .pci = true, .counters = 2,
 		.thresh = 0xff, .ov = irp_ov, .in_function = 2,
 		.other_regs = { irp_regs_2_144, irp_regs_both },
 		.nother_regs = { MODEL_COUNT(irp_regs_2_144),
 				 MODEL_COUNT(irp_regs_both) },
 		TABLES(irp),
 	},
-	[MODEL_PCU] = {
-		.name = "pcu", .counters = 4, .quirks = QUIRK_OCCUPANCY,
+	{
+		.name = "pcu", BOXES(1, 1), .counters = 4, .quirks = QUIRK_OCCUPANCY,
 		.thresh = 0x1f, .first = 0x3f8, .last = 0x71a, .ov = pcu_ov,
 		.clock = MODEL_PCLK,
 		TABLES(pcu), FILTERS(pcu),
 	},
-	[MODEL_R2PCIE] = {
-		.name = "r2pcie", .pci = true, .counters = 4,
+	{
+		.name = "r2pcie", BOXES(1, 1), .pci = true, .counters = 4,
 		.quirks = QUIRK_WRITE_TWICE, .thresh = 0xff, .ov = r2pcie_ov,
 		TABLES(r2pcie),
 	},
 #ifndef ONE_SOCKET
-	[MODEL_SBOX] = {
-		.name = "sbox", .numbered = true, .counters = 4,
+	{
+		.name = "sbox", .boxes = { SBOXES, 4, .ends = true }, .counters = 4,
 		.quirks = QUIRK_NARROW | QUIRK_WRITE_TWICE |
 			  QUIRK_WRITE_WHOLE | QUIRK_ONE_BIT_A_WRITE,
 		.thresh = 0xff,
 		.first = 0x720, .last = 0x747, .base = 0x720, .stride = 10,
 		TABLES(sbox),
 	},
-	[MODEL_QPI] = {
-		.name = "qpi", .numbered = true, .pci = true, .counters = 4,
+	{
+		.name = "qpi", BOXES(1, 3), .pci = true, .counters = 4,
 		.quirks = QUIRK_RST_STICKS, .thresh = 0xff, .ov = qpi_ov,
 		.clock = MODEL_QCLK,
 		TABLES(qpi), FILTERS(qpi),
 	},
-	[MODEL_R3QPI] = {
-		.name = "r3qpi", .numbered = true, .pci = true, .counters = 3,
+	{
+		.name = "r3qpi", BOXES_AS(1, 3, "qpi"), .pci = true, .counters = 3,
 		.quirks = QUIRK_NARROW | QUIRK_WRITE_TWICE | QUIRK_WRITE_WHOLE,
 		.thresh = 0xff,
 		.ov = r3qpi_ov,
 		TABLES(r3qpi),
 	},
-#else
-	/* box types that this generation does not have */
-	[MODEL_SBOX] = { .name = "sbox", .numbered = true },
-	[MODEL_QPI] = { .name = "qpi", .numbered = true, .pci = true },
-	[MODEL_R3QPI] = { .name = "r3qpi", .numbered = true, .pci = true },
 #endif
 };
 
@@ -324,48 +320,48 @@ static const struct model_reg rate_regs[] = {
 
 static const struct model_function functions[] = {
 	{ .devfn = DEVFN(5, 0), .io_bus = true, .id = DEVICE(0x28),
-	  .class_code = CLASS_SYSTEM, .box_type = MODEL_IRP },
+	  .class_code = CLASS_SYSTEM, .type = "irp" },
 	{ .devfn = DEVFN(5, 6), .io_bus = true, .id = DEVICE(0x39),
-	  .class_code = CLASS_PERFORMANCE, .box_type = MODEL_IRP, .pmon = true },
+	  .class_code = CLASS_PERFORMANCE, .type = "irp", .pmon = true },
 
 #ifndef ONE_SOCKET
-	BESIDE_REGS(8, 0, DEVICE(0x80), MODEL_QPI, 0, rate_regs),
-	PMON(8, 2, DEVICE(0x32), MODEL_QPI, 0),
+	BESIDE_REGS(8, 0, DEVICE(0x80), "qpi", 0, rate_regs),
+	PMON(8, 2, DEVICE(0x32), "qpi", 0),
 	QPI_FILTER(8, DEVICE(0x86), 0),
-	BESIDE_REGS(9, 0, DEVICE(0x90), MODEL_QPI, 1, rate_regs),
-	PMON(9, 2, DEVICE(0x33), MODEL_QPI, 1),
+	BESIDE_REGS(9, 0, DEVICE(0x90), "qpi", 1, rate_regs),
+	PMON(9, 2, DEVICE(0x33), "qpi", 1),
 	QPI_FILTER(9, DEVICE(0x96), 1),
-	BESIDE_REGS(10, 0, DEVICE(0x40), MODEL_QPI, 2, rate_regs),
-	PMON(10, 2, DEVICE(0x3a), MODEL_QPI, 2),
+	BESIDE_REGS(10, 0, DEVICE(0x40), "qpi", 2, rate_regs),
+	PMON(10, 2, DEVICE(0x3a), "qpi", 2),
 	QPI_FILTER(10, DEVICE(0x46), 2),
 
-	BESIDE(11, 0, DEVICE(0x81), MODEL_R3QPI, 0),
-	PMON(11, 1, DEVICE(0x36), MODEL_R3QPI, 0),
-	PMON(11, 2, DEVICE(0x37), MODEL_R3QPI, 1),
-	PMON(11, 5, DEVICE(0x3e), MODEL_R3QPI, 2),
+	BESIDE(11, 0, DEVICE(0x81), "r3qpi", 0),
+	PMON(11, 1, DEVICE(0x36), "r3qpi", 0),
+	PMON(11, 2, DEVICE(0x37), "r3qpi", 1),
+	PMON(11, 5, DEVICE(0x3e), "r3qpi", 2),
 #endif
 
-	BESIDE(16, 0, DEVICE(0x1d), MODEL_R2PCIE, 0),
-	PMON(16, 1, DEVICE(0x34), MODEL_R2PCIE, 0),
-	BESIDE_MAYBE(16, 5, DEVICE(0x1e), MODEL_UBOX, 0, node_regs,
+	BESIDE(16, 0, DEVICE(0x1d), "r2pcie", 0),
+	PMON(16, 1, DEVICE(0x34), "r2pcie", 0),
+	BESIDE_MAYBE(16, 5, DEVICE(0x1e), "ubox", 0, node_regs,
 		     MODEL_MISSING_UBOX),
 
-	BESIDE(18, 0, DEVICE(0xa0), MODEL_HA, 0),
-	PMON(18, 1, DEVICE(0x30), MODEL_HA, 0),
-	PMON(18, 5, DEVICE(0x38), MODEL_HA, 1),
+	BESIDE(18, 0, DEVICE(0xa0), "ha", 0),
+	PMON(18, 1, DEVICE(0x30), "ha", 0),
+	PMON(18, 5, DEVICE(0x38), "ha", 1),
 
 	/* Table 1-3 has the two devices of each iMC's channels in the wrong order */
-	PMON(20, 0, DEVICE(0xb0), MODEL_IMC, 0),
-	PMON(20, 1, DEVICE(0xb1), MODEL_IMC, 1),
-	PMON(21, 0, DEVICE(0xb4), MODEL_IMC, 2),
-	PMON(21, 1, DEVICE(0xb5), MODEL_IMC, 3),
-	PMON(23, 0, DEVICE(0xd0), MODEL_IMC, 4),
-	PMON(23, 1, DEVICE(0xd1), MODEL_IMC, 5),
-	PMON(24, 0, DEVICE(0xd4), MODEL_IMC, 6),
-	PMON(24, 1, DEVICE(0xd5), MODEL_IMC, 7),
+	PMON(20, 0, DEVICE(0xb0), "imc", 0),
+	PMON(20, 1, DEVICE(0xb1), "imc", 1),
+	PMON(21, 0, DEVICE(0xb4), "imc", 2),
+	PMON(21, 1, DEVICE(0xb5), "imc", 3),
+	PMON(23, 0, DEVICE(0xd0), "imc", 4),
+	PMON(23, 1, DEVICE(0xd1), "imc", 5),
+	PMON(24, 0, DEVICE(0xd4), "imc", 6),
+	PMON(24, 1, DEVICE(0xd5), "imc", 7),
 
-	BESIDE(30, 0, DEVICE(0x98), MODEL_PCU, 0),
-	BESIDE_MAYBE(30, 3, DEVICE(0xc0), MODEL_PCU, 0, die_regs,
+	BESIDE(30, 0, DEVICE(0x98), "pcu", 0),
+	BESIDE_MAYBE(30, 3, DEVICE(0xc0), "pcu", 0, die_regs,
 		     MODEL_MISSING_CAPID),
 };
 
@@ -373,8 +369,8 @@ static const struct model_function functions[] = {
 #define SECOND_DEVFN	DEVFN(22, 0)
 
 #define HASWELL_COMMON \
-	.types = box_types, \
+	.types = box_types, .ntypes = MODEL_COUNT(box_types), \
 	.functions = functions, .nfunctions = MODEL_COUNT(functions), \
 	.second_devfn = SECOND_DEVFN, .ubox_device = DEVICE(0x1e), \
 	.freezes = true, .core_sel = CORE_SEL, .counter_bits = 48, \
-	.max_cboxes = MAX_CBOXES, .max_has = 2, .max_imcs = 8
+	.num_c = "cbox", .die = "sbox"

@@ -9,11 +9,11 @@
 #define DEVICE(low)	(0x2f00 + (low))
 #define MAX_CBOXES	18
 #define CORE_SEL	0x0003ffff	/* Table 2-2 */
+#define SBOXES		2
 
 #include "haswell.h"
 
 const struct model_generation model_hswep = {
 	.name = "hswep", .cpu_family = 6, .cpu_model = 63,
-	.qpi_ports = 3, .sboxes = { 2, 4 },
 	HASWELL_COMMON,
 };

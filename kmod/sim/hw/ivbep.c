@@ -144,57 +144,55 @@ static const u64 r3qpi_ov[] = { 1ULL << 24, 1ULL << 24, 1ULL << 25 };
 
 /* --- box types --------------------------------------------------------------- */
 
-static const struct model_type box_types[MODEL_BOX_TYPES] = {
-	[MODEL_UBOX] = {
-		.name = "ubox", .counters = 2, .has_fixed = true,
+static const struct model_type box_types[] = {
+	{
+		.name = "ubox", BOXES(1, 1), .counters = 2, .has_fixed = true,
 		.quirks = QUIRK_NARROW, .thresh = 0x1f,
 		.first = 0xc00, .last = 0xc17,
 		.ov = ubox_ov, .ov_fixed = 1ULL << 0,
 		TABLES(ubox),
 	},
-	[MODEL_CBOX] = {
-		.name = "cbox", .numbered = true, .counters = 4,
+	{
+		.name = "cbox", BOXES(1, MAX_CBOXES), .counters = 4,
 		.quirks = QUIRK_NARROW | QUIRK_NO_STATUS,
 		.thresh = 0xff, .relay = 0x1f,
 		CBOX_MSRS(MAX_CBOXES), .ov = cbox_ov,
 		TABLES(cbox), FILTERS(cbox),
 	},
-	/* a box type that this generation does not have */
-	[MODEL_SBOX] = { .name = "sbox", .numbered = true },
-	[MODEL_HA] = {
-		.name = "ha", .numbered = true, .pci = true, .counters = 4,
+	{
+		.name = "ha", BOXES(1, 2), .pci = true, .counters = 4,
 		.thresh = 0xff, .ov = ha_ov, .queues = HA_QUEUES,
 		TABLES(ha), FILTERS(ha),
 	},
-	[MODEL_IMC] = {
-		.name = "imc", .numbered = true, .pci = true, .counters = 4,
+	{
+		.name = "imc", BOXES(1, 8), .pci = true, .counters = 4,
 		.has_fixed = true, .status_shift = 1, .fixed_status = 1,
 		.thresh = 0x7f, .ov = imc_ov, .clock = MODEL_DCLK,
 		TABLES(imc),
 	},
-	[MODEL_IRP] = {
-		.name = "irp", .numbered = true, .pci = true, .counters = 2,
+	{
+		.name = "irp", BOXES(2, 2), .pci = true, .counters = 2,
 		.thresh = 0xff, .in_function = 2,
 		TABLES(irp),
 	},
-	[MODEL_PCU] = {
-		.name = "pcu", .counters = 4, .quirks = QUIRK_OCCUPANCY,
+	{
+		.name = "pcu", BOXES(1, 1), .counters = 4, .quirks = QUIRK_OCCUPANCY,
 		.thresh = 0x1f, .first = 0x3f8, .last = 0xc39, .ov = pcu_ov,
 		.clock = MODEL_PCLK,
 		TABLES(pcu), FILTERS(pcu),
 	},
-	[MODEL_QPI] = {
-		.name = "qpi", .numbered = true, .pci = true, .counters = 4,
+	{
+		.name = "qpi", BOXES(1, 3), .pci = true, .counters = 4,
 		.thresh = 0xff, .ov = qpi_ov, .clock = MODEL_QCLK,
 		TABLES(qpi), FILTERS(qpi),
 	},
-	[MODEL_R2PCIE] = {
-		.name = "r2pcie", .pci = true, .counters = 4,
+	{
+		.name = "r2pcie", BOXES(1, 1), .pci = true, .counters = 4,
 		.quirks = QUIRK_NARROW, .thresh = 0xff, .ov = r2pcie_ov,
 		TABLES(r2pcie),
 	},
-	[MODEL_R3QPI] = {
-		.name = "r3qpi", .numbered = true, .pci = true, .counters = 3,
+	{
+		.name = "r3qpi", BOXES_AS(1, 3, "qpi"), .pci = true, .counters = 3,
 		.quirks = QUIRK_NARROW, .thresh = 0xff, .ov = r3qpi_ov,
 		TABLES(r3qpi),
 	},
@@ -204,50 +202,49 @@ static const struct model_type box_types[MODEL_BOX_TYPES] = {
 
 static const struct model_function functions[] = {
 	{ .devfn = DEVFN(5, 0), .io_bus = true, .id = 0x0e28,
-	  .class_code = CLASS_SYSTEM, .box_type = MODEL_IRP },
+	  .class_code = CLASS_SYSTEM, .type = "irp" },
 	{ .devfn = DEVFN(5, 6), .io_bus = true, .id = 0x0e39,
-	  .class_code = CLASS_PERFORMANCE, .box_type = MODEL_IRP, .pmon = true },
+	  .class_code = CLASS_PERFORMANCE, .type = "irp", .pmon = true },
 
-	BESIDE(8, 0, 0x0e80, MODEL_QPI, 0),
-	PMON(8, 2, 0x0e32, MODEL_QPI, 0),
+	BESIDE(8, 0, 0x0e80, "qpi", 0),
+	PMON(8, 2, 0x0e32, "qpi", 0),
 	QPI_FILTER(8, 0x0e86, 0),
-	BESIDE(9, 0, 0x0e90, MODEL_QPI, 1),
-	PMON(9, 2, 0x0e33, MODEL_QPI, 1),
+	BESIDE(9, 0, 0x0e90, "qpi", 1),
+	PMON(9, 2, 0x0e33, "qpi", 1),
 	QPI_FILTER(9, 0x0e96, 1),
-	BESIDE(24, 0, 0x0e40, MODEL_QPI, 2),
-	PMON(24, 2, 0x0e3a, MODEL_QPI, 2),
+	BESIDE(24, 0, 0x0e40, "qpi", 2),
+	PMON(24, 2, 0x0e3a, "qpi", 2),
 
-	BESIDE_MAYBE(11, 0, 0x0e1e, MODEL_UBOX, 0, node_regs,
+	BESIDE_MAYBE(11, 0, 0x0e1e, "ubox", 0, node_regs,
 		     MODEL_MISSING_UBOX),
 
-	BESIDE(14, 0, 0x0ea0, MODEL_HA, 0),
-	PMON(14, 1, 0x0e30, MODEL_HA, 0),
-	BESIDE(28, 0, 0x0e60, MODEL_HA, 0),
-	PMON(28, 1, 0x0e38, MODEL_HA, 1),
+	BESIDE(14, 0, 0x0ea0, "ha", 0),
+	PMON(14, 1, 0x0e30, "ha", 0),
+	BESIDE(28, 0, 0x0e60, "ha", 0),
+	PMON(28, 1, 0x0e38, "ha", 1),
 
 	/* devices and functions by the datasheet, in the order of the channels */
-	PMON(16, 4, 0x0eb4, MODEL_IMC, 0),
-	PMON(16, 5, 0x0eb5, MODEL_IMC, 1),
-	PMON(16, 0, 0x0eb0, MODEL_IMC, 2),
-	PMON(16, 1, 0x0eb1, MODEL_IMC, 3),
-	PMON(30, 4, 0x0ef4, MODEL_IMC, 4),
-	PMON(30, 5, 0x0ef5, MODEL_IMC, 5),
-	PMON(30, 0, 0x0ef0, MODEL_IMC, 6),
-	PMON(30, 1, 0x0ef1, MODEL_IMC, 7),
+	PMON(16, 4, 0x0eb4, "imc", 0),
+	PMON(16, 5, 0x0eb5, "imc", 1),
+	PMON(16, 0, 0x0eb0, "imc", 2),
+	PMON(16, 1, 0x0eb1, "imc", 3),
+	PMON(30, 4, 0x0ef4, "imc", 4),
+	PMON(30, 5, 0x0ef5, "imc", 5),
+	PMON(30, 0, 0x0ef0, "imc", 6),
+	PMON(30, 1, 0x0ef1, "imc", 7),
 
-	BESIDE(18, 0, 0x0e82, MODEL_R3QPI, 2),
-	PMON(18, 5, 0x0e3e, MODEL_R3QPI, 2),
-	BESIDE(19, 0, 0x0e1d, MODEL_R2PCIE, 0),
-	PMON(19, 1, 0x0e34, MODEL_R2PCIE, 0),
-	PMON(19, 5, 0x0e36, MODEL_R3QPI, 0),
-	PMON(19, 6, 0x0e37, MODEL_R3QPI, 1),
+	BESIDE(18, 0, 0x0e82, "r3qpi", 2),
+	PMON(18, 5, 0x0e3e, "r3qpi", 2),
+	BESIDE(19, 0, 0x0e1d, "r2pcie", 0),
+	PMON(19, 1, 0x0e34, "r2pcie", 0),
+	PMON(19, 5, 0x0e36, "r3qpi", 0),
+	PMON(19, 6, 0x0e37, "r3qpi", 1),
 };
 
 const struct model_generation model_ivbep = {
 	.name = "ivbep", .cpu_family = 6, .cpu_model = 62, .ubox_device = 0x0e1e,
-	.max_cboxes = MAX_CBOXES, .qpi_ports = 3, .counter_bits = 44,
-	.max_has = 2, .max_imcs = 8, .freezes = true, .core_sel = CORE_SEL,
-	.types = box_types,
+	.counter_bits = 44, .freezes = true, .core_sel = CORE_SEL,
+	.types = box_types, .ntypes = MODEL_COUNT(box_types), .num_c = "cbox",
 	.functions = functions, .nfunctions = MODEL_COUNT(functions),
 	.second_devfn = DEVFN(22, 0),
 };

@@ -88,6 +88,13 @@
 	  .box = (of), .keep = (fields), .wo = CTL_RST, .zero = (rsv), \
 	  .name = "ctl" #i }
 
+/*
+ * Smallest and largest number of boxes of a type in a package. BOXES_AS: as many as of another
+ * type
+ */
+#define BOXES(min, max)		.boxes = { (min), (max) }
+#define BOXES_AS(min, max, other)	.boxes = { (min), (max), .as = (other) }
+
 /* Tables of a box type. WAVES(box), the table of events, is the generation's. */
 #define TABLES(box) \
 	.regs = box##_regs, .nregs = MODEL_COUNT(box##_regs), \
@@ -107,20 +114,20 @@
  */
 #define PMON(device, function, did, of, i) \
 	{ .devfn = DEVFN(device, function), .id = (did), \
-	  .class_code = CLASS_PERFORMANCE, .box_type = (of), .box = (i), \
+	  .class_code = CLASS_PERFORMANCE, .type = (of), .box = (i), \
 	  .pmon = true }
 #define BESIDE(device, function, did, of, i) \
 	{ .devfn = DEVFN(device, function), .id = (did), \
-	  .class_code = CLASS_SYSTEM, .box_type = (of), .box = (i) }
+	  .class_code = CLASS_SYSTEM, .type = (of), .box = (i) }
 #define BESIDE_REGS(device, function, did, of, i, table) \
 	BESIDE_MAYBE(device, function, did, of, i, table, 0)
 #define BESIDE_MAYBE(device, function, did, of, i, table, lacks) \
 	{ .devfn = DEVFN(device, function), .id = (did), \
-	  .class_code = CLASS_SYSTEM, .box_type = (of), .box = (i), \
+	  .class_code = CLASS_SYSTEM, .type = (of), .box = (i), \
 	  .missing = (lacks), .regs = (table), .nregs = MODEL_COUNT(table) }
 #define QPI_FILTER(device, did, i) \
 	{ .devfn = DEVFN(device, 6), .id = (did), \
-	  .class_code = CLASS_PERFORMANCE, .box_type = MODEL_QPI, .box = (i), \
+	  .class_code = CLASS_PERFORMANCE, .type = "qpi", .box = (i), \
 	  .pcie = true, .missing = MODEL_MISSING_QPI_FILTERS, \
 	  .regs = qpi_filter_regs, \
 	  .nregs = MODEL_COUNT(qpi_filter_regs) }

@@ -94,89 +94,86 @@ PCI_REGS_3(r3qpi_regs, PCI_CTL, CTL_RSV,
 
 /* --- box types --------------------------------------------------------------- */
 
-static const struct model_type box_types[MODEL_BOX_TYPES] = {
-	[MODEL_UBOX] = {
-		.name = "ubox", .counters = 2, .has_fixed = true,
+static const struct model_type box_types[] = {
+	{
+		.name = "ubox", BOXES(1, 1), .counters = 2, .has_fixed = true,
 		.quirks = QUIRK_NARROW | QUIRK_NO_STATUS, .thresh = 0x1f,
 		.first = 0xc00, .last = 0xc17,
 		TABLES(ubox),
 	},
-	[MODEL_CBOX] = {
-		.name = "cbox", .numbered = true, .counters = 4,
+	{
+		.name = "cbox", BOXES(1, MAX_CBOXES), .counters = 4,
 		.quirks = QUIRK_NARROW | QUIRK_NO_STATUS,
 		.thresh = 0xff, .relay = 0x1f, CBOX_MSRS(MAX_CBOXES),
 		TABLES(cbox), FILTERS(cbox),
 	},
-	[MODEL_HA] = {
-		.name = "ha", .pci = true, .counters = 4,
+	{
+		.name = "ha", BOXES(1, 1), .pci = true, .counters = 4,
 		.quirks = QUIRK_NO_STATUS, .thresh = 0xff,
 		TABLES(ha), FILTERS(ha),
 	},
-	[MODEL_IMC] = {
-		.name = "imc", .numbered = true, .pci = true, .counters = 4,
+	{
+		.name = "imc", BOXES(1, 4), .pci = true, .counters = 4,
 		.has_fixed = true, .quirks = QUIRK_NO_STATUS, .thresh = 0xff,
 		.clock = MODEL_DCLK,
 		TABLES(imc),
 	},
-	[MODEL_PCU] = {
-		.name = "pcu", .counters = 4,
+	{
+		.name = "pcu", BOXES(1, 1), .counters = 4,
 		.quirks = QUIRK_OCCUPANCY | QUIRK_NO_STATUS,
 		.thresh = 0x1f, .first = 0x3f8, .last = 0xc39,
 		.clock = MODEL_PCLK,
 		TABLES(pcu), FILTERS(pcu),
 	},
-	[MODEL_QPI] = {
-		.name = "qpi", .numbered = true, .pci = true, .counters = 4,
+	{
+		.name = "qpi", BOXES(1, 2), .pci = true, .counters = 4,
 		.quirks = QUIRK_NO_STATUS, .thresh = 0xff, .clock = MODEL_QCLK,
 		TABLES(qpi), FILTERS(qpi),
 	},
-	[MODEL_R2PCIE] = {
-		.name = "r2pcie", .pci = true, .counters = 4,
+	{
+		.name = "r2pcie", BOXES(1, 1), .pci = true, .counters = 4,
 		.quirks = QUIRK_NARROW | QUIRK_NO_STATUS, .thresh = 0xff,
 		TABLES(r2pcie),
 	},
-	[MODEL_R3QPI] = {
-		.name = "r3qpi", .numbered = true, .pci = true, .counters = 3,
+	{
+		.name = "r3qpi", BOXES_AS(1, 2, "qpi"), .pci = true, .counters = 3,
 		.quirks = QUIRK_NARROW | QUIRK_NO_STATUS, .thresh = 0xff,
 		TABLES(r3qpi),
 	},
-	/* box types that this generation does not have */
-	[MODEL_SBOX] = { .name = "sbox", .numbered = true },
-	[MODEL_IRP] = { .name = "irp", .pci = true },
 };
 
 /* --- PCI functions: Tables 2-33, 2-59 and others, and other functions of boards -- */
 
 static const struct model_function functions[] = {
-	BESIDE(8, 0, 0x3c80, MODEL_QPI, 0),
-	PMON(8, 2, 0x3c41, MODEL_QPI, 0),
+	BESIDE(8, 0, 0x3c80, "qpi", 0),
+	PMON(8, 2, 0x3c41, "qpi", 0),
 	QPI_FILTER(8, 0x3c86, 0),
-	BESIDE(9, 0, 0x3c90, MODEL_QPI, 1),
-	PMON(9, 2, 0x3c42, MODEL_QPI, 1),
+	BESIDE(9, 0, 0x3c90, "qpi", 1),
+	PMON(9, 2, 0x3c42, "qpi", 1),
 	QPI_FILTER(9, 0x3c96, 1),
 
-	BESIDE_MAYBE(11, 0, 0x3ce0, MODEL_UBOX, 0, node_regs,
+	BESIDE_MAYBE(11, 0, 0x3ce0, "ubox", 0, node_regs,
 		     MODEL_MISSING_UBOX),
 
-	BESIDE(14, 0, 0x3ca0, MODEL_HA, 0),
-	PMON(14, 1, 0x3c46, MODEL_HA, 0),
+	BESIDE(14, 0, 0x3ca0, "ha", 0),
+	PMON(14, 1, 0x3c46, "ha", 0),
 
-	PMON(16, 0, 0x3cb0, MODEL_IMC, 0),
-	PMON(16, 1, 0x3cb1, MODEL_IMC, 1),
-	PMON(16, 4, 0x3cb4, MODEL_IMC, 2),
-	PMON(16, 5, 0x3cb5, MODEL_IMC, 3),
+	PMON(16, 0, 0x3cb0, "imc", 0),
+	PMON(16, 1, 0x3cb1, "imc", 1),
+	PMON(16, 4, 0x3cb4, "imc", 2),
+	PMON(16, 5, 0x3cb5, "imc", 3),
 
-	BESIDE(19, 0, 0x3ce4, MODEL_R2PCIE, 0),
-	PMON(19, 1, 0x3c43, MODEL_R2PCIE, 0),
-	PMON(19, 5, 0x3c44, MODEL_R3QPI, 0),
-	PMON(19, 6, 0x3c45, MODEL_R3QPI, 1),
+	BESIDE(19, 0, 0x3ce4, "r2pcie", 0),
+	PMON(19, 1, 0x3c43, "r2pcie", 0),
+	PMON(19, 5, 0x3c44, "r3qpi", 0),
+	PMON(19, 6, 0x3c45, "r3qpi", 1),
 };
 
 const struct model_generation model_snbep = {
 	.name = "snbep", .cpu_family = 6, .cpu_model = 45,
 	.ubox_device = 0x3ce0,
-	.max_cboxes = MAX_CBOXES, .max_has = 1, .max_imcs = 4, .qpi_ports = 2,
-	.counter_bits = 44, .types = box_types,
+	.counter_bits = 44,
+	.types = box_types, .ntypes = MODEL_COUNT(box_types),
 	.functions = functions, .nfunctions = MODEL_COUNT(functions),
 	.second_devfn = DEVFN(22, 0),
 };

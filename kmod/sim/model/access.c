@@ -39,7 +39,7 @@ static const struct model_reg *find_msr(const struct model *m, u32 msr,
 	const struct model_type *type;
 	unsigned int at;
 
-	for (*box_type = 0; *box_type < MODEL_BOX_TYPES; ++*box_type) {
+	for (*box_type = 0; *box_type < m->gen->ntypes; ++*box_type) {
 		type = &m->gen->types[*box_type];
 		if (type->pci || msr < type->first || msr > type->last)
 			continue;
@@ -71,8 +71,8 @@ static bool lockless(const struct model_reg *r, bool write)
 
 bool model_msr_lockless(const struct model *m, u32 msr, bool write)
 {
-	const struct model_type *ubox = &m->gen->types[MODEL_UBOX];
-	const struct model_reg *r = find_reg(ubox->regs, ubox->nregs, msr);
+	unsigned int box_type, index;
+	const struct model_reg *r = find_msr(m, msr, &box_type, &index);
 
 	return r && lockless(r, write);
 }
@@ -114,6 +114,7 @@ static const struct model_function *find_function(const struct model *m,
 						  unsigned int pkg, bool io_bus,
 						  unsigned int devfn)
 {
+	const char *twice = m->cfg.twice < 0 ? "" : m->gen->types[m->cfg.twice].name;
 	const struct model_function *f = m->gen->functions;
 	bool second = devfn == m->gen->second_devfn;
 	unsigned int i;
@@ -121,12 +122,12 @@ static const struct model_function *find_function(const struct model *m,
 	if (pkg >= m->cfg.packages)
 		return NULL;
 	for (i = 0; i < m->gen->nfunctions; i++, f++) {
-		if (f->io_bus != io_bus || f->box >= m->count[f->box_type] ||
-		    (f->missing & m->cfg.missing[pkg]))
+		if (f->io_bus != io_bus || (f->missing & m->cfg.missing[pkg]))
 			continue;
-		if (second ? f->pmon && f->box_type == m->cfg.twice &&
+		if (second ? f->pmon && !strcmp(f->type, twice) &&
 			     f->box == m->cfg.twice_box :
-			     f->devfn == devfn)
+			     f->devfn == devfn &&
+			     f->box < model_boxes_named(m, f->type))
 			return f;
 	}
 	return NULL;
@@ -137,13 +138,11 @@ static const struct model_reg *registers(const struct model *m,
 					 const struct model_function *f,
 					 unsigned int *count)
 {
-	const struct model_type *type = &m->gen->types[f->box_type];
-
 	if (f->regs || !f->pmon) {
 		*count = f->nregs;
 		return f->regs;
 	}
-	return model_type_regs(m, type, count);
+	return model_type_regs(m, &m->gen->types[model_find_type(m->gen, f->type)], count);
 }
 
 unsigned int model_pci_first_register(const struct model *m, bool io_bus,
@@ -280,7 +279,7 @@ u32 model_pci_read(struct model *m, unsigned int pkg, bool io_bus,
 
 	if (!f || !model_pci_reachable(m, pkg, where))
 		return size_mask(size);
-	b = model_box(m, pkg, f->box_type, f->box);
+	b = model_box(m, pkg, model_find_type(m->gen, f->type), f->box);
 	if (dead(f, b))
 		return size_mask(size);
 	where -= where % 4;
@@ -301,7 +300,7 @@ void model_pci_write(struct model *m, unsigned int pkg, bool io_bus,
 
 	if (!f || !model_pci_reachable(m, pkg, where))
 		return;
-	b = model_box(m, pkg, f->box_type, f->box);
+	b = model_box(m, pkg, model_find_type(m->gen, f->type), f->box);
 	if (dead(f, b))
 		return;
 	where -= where % 4;

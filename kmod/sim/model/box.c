@@ -5,6 +5,28 @@
  */
 #include "model/priv.h"
 
+unsigned int model_find_type(const struct model_generation *gen, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < gen->ntypes; i++)
+		if (!strcmp(gen->types[i].name, name))
+			return i;
+	return MODEL_MAX_TYPES;
+}
+
+/* Return the number of boxes of a type in a package. */
+unsigned int model_boxes_named(const struct model *m, const char *name)
+{
+	return model_boxes(m, model_find_type(m->gen, name));
+}
+
+/* Return whether a PCI function belongs to a box. */
+bool model_function_of(const struct model_function *f, const struct model_box *b)
+{
+	return f->box == b->index && !strcmp(f->type, b->type->name);
+}
+
 /*
  * Return the map of node ids: the node id of package i is in bits 3i+2:3i, and the node ids
  * of packages 0 to 7 repeat from package 8 on.
@@ -17,14 +39,16 @@ u32 model_node_map(const struct model_config *c)
 /* Return the reset value of U_MSR_PMON_GLOBAL_CONFIG. */
 u32 model_config_reset(const struct model *m)
 {
-	return m->cfg.num_c >= 0 ? (u32)m->cfg.num_c : m->cfg.cboxes;
+	if (m->cfg.num_c >= 0)
+		return m->cfg.num_c;
+	return m->gen->num_c ? model_boxes_named(m, m->gen->num_c) : 0;
 }
 
 /* Return a box, or NULL if the machine does not have it. */
 struct model_box *model_box(struct model *m, unsigned int pkg,
 			    unsigned int box_type, unsigned int index)
 {
-	if (pkg >= m->cfg.packages || box_type >= MODEL_BOX_TYPES ||
+	if (pkg >= m->cfg.packages || box_type >= m->gen->ntypes ||
 	    index >= m->count[box_type])
 		return NULL;
 	return &m->box[pkg][m->first[box_type] + index];

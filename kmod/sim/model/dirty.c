@@ -85,8 +85,7 @@ static void dirty_box(struct model *m, struct model_box *b, u32 state)
 			dirty_register(m, b, &regs[i], state);
 	/* the filter registers of QPI are in a separate PCI function */
 	for (i = 0; i < m->gen->nfunctions; i++, f++)
-		if (f->regs && f->box == b->index &&
-		    &m->gen->types[f->box_type] == b->type)
+		if (f->regs && model_function_of(f, b))
 			for (k = 0; k < f->nregs; k++)
 				dirty_register(m, b, &f->regs[k], state);
 	model_box_changed(m, b);

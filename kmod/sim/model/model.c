@@ -21,30 +21,6 @@ size_t model_size(void)
 	return sizeof(struct model);
 }
 
-/* Number of boxes of a type in a package */
-static unsigned int boxes_of(const struct model_config *cfg, unsigned int box_type)
-{
-	if (!cfg->gen->types[box_type].name)
-		return 0;
-	switch (box_type) {
-	case MODEL_CBOX:
-		return cfg->cboxes;
-	case MODEL_SBOX:
-		return cfg->sboxes;
-	case MODEL_HA:
-		return cfg->has;
-	case MODEL_IMC:
-		return cfg->imcs;
-	case MODEL_QPI:
-	case MODEL_R3QPI:
-		return cfg->qpi_ports;
-	case MODEL_IRP:
-		return cfg->gen->types[box_type].in_function;
-	default:
-		return cfg->gen->types[box_type].nregs > 0;
-	}
-}
-
 static bool within(u32 value, u32 min, u32 max)
 {
 	return value >= min && value <= max;
@@ -74,16 +50,67 @@ static bool clocks_valid(const u32 *khz)
 	return true;
 }
 
+void model_all_boxes(struct model_config *cfg)
+{
+	unsigned int i;
+
+	for (i = 0; i < cfg->gen->ntypes; i++)
+		cfg->boxes[i] = cfg->gen->types[i].boxes.most;
+}
+
+/* Return the numbers of boxes that a type may have with the other numbers of @cfg. */
+static struct model_limits limits_of(const struct model_config *cfg, unsigned int type)
+{
+	struct model_limits limits = cfg->gen->types[type].boxes;
+
+	if (limits.as)
+		limits.least = limits.most =
+			cfg->boxes[model_find_type(cfg->gen, limits.as)];
+	return limits;
+}
+
+static bool allowed(const struct model_limits *limits, u32 number)
+{
+	if (limits->ends)
+		return number == limits->least || number == limits->most;
+	return within(number, limits->least, limits->most);
+}
+
+int model_set_boxes(struct model_config *cfg, const char *name, u32 number,
+		    struct model_limits *limits)
+{
+	unsigned int i, type = model_find_type(cfg->gen, name);
+
+	*limits = (struct model_limits){ 0 };
+	if (type < MODEL_MAX_TYPES)
+		*limits = limits_of(cfg, type);
+	if (!allowed(limits, number))
+		return -1;
+	for (i = 0; i < cfg->gen->ntypes; i++)
+		if (i == type || (cfg->gen->types[i].boxes.as &&
+				  !strcmp(cfg->gen->types[i].boxes.as, name)))
+			cfg->boxes[i] = number;
+	return 0;
+}
+
+static bool boxes_valid(const struct model_config *c)
+{
+	struct model_limits limits;
+	unsigned int i;
+
+	for (i = 0; i < c->gen->ntypes; i++) {
+		limits = limits_of(c, i);
+		if (!allowed(&limits, c->boxes[i]))
+			return false;
+	}
+	return true;
+}
+
 static bool config_valid(const struct model_config *c)
 {
 	return clocks_valid(c->clock_khz) &&
 	       within(c->packages, 1, MODEL_MAX_PACKAGES) &&
-	       within(c->cboxes, !!c->gen->max_cboxes, c->gen->max_cboxes) &&
-	       (c->sboxes == c->gen->sboxes[0] ||
-		c->sboxes == c->gen->sboxes[1]) &&
-	       within(c->has, !!c->gen->max_has, c->gen->max_has) &&
-	       within(c->imcs, !!c->gen->max_imcs, c->gen->max_imcs) &&
-	       within(c->qpi_ports, !!c->gen->qpi_ports, c->gen->qpi_ports) &&
+	       boxes_valid(c) &&
 	       (c->counter_bits == 44 || c->counter_bits == MODEL_COUNTER_BITS) &&
 	       within(c->fixed_bits, MODEL_MIN_FIXED_BITS, MODEL_COUNTER_BITS) &&
 	       c->irp_counters <= 2 &&
@@ -112,17 +139,17 @@ int model_init(struct model *m, const struct model_config *cfg,
 	model_init_clocks(m);
 	m->ops = *ops;
 	m->ctx = ctx;
-	for (box_type = 0; box_type < MODEL_BOX_TYPES; box_type++) {
+	for (box_type = 0; box_type < m->gen->ntypes; box_type++) {
 		if (!model_waves_valid(&m->gen->types[box_type]))
 			return -1;
 		m->first[box_type] = m->boxes;
-		m->count[box_type] = boxes_of(cfg, box_type);
+		m->count[box_type] = cfg->boxes[box_type];
 		m->boxes += m->count[box_type];
 	}
 	if (m->boxes > MODEL_MAX_BOXES)
 		return -1;
 	for (pkg = 0; pkg < cfg->packages; pkg++) {
-		for (box_type = 0; box_type < MODEL_BOX_TYPES; box_type++) {
+		for (box_type = 0; box_type < m->gen->ntypes; box_type++) {
 			for (i = 0; i < m->count[box_type]; i++) {
 				b = &m->box[pkg][m->first[box_type] + i];
 				b->type = &m->gen->types[box_type];
@@ -215,7 +242,7 @@ u64 model_cycles(const struct model *m)
 }
 
 int model_fault(struct model *m, enum model_fault fault, unsigned int pkg,
-		enum model_box_type box_type, unsigned int box, bool on)
+		unsigned int box_type, unsigned int box, bool on)
 {
 	struct model_box *b = model_box(m, pkg, box_type, box);
 	unsigned int i, count = 1;
@@ -246,34 +273,34 @@ void model_spurious_pmi(struct model *m, unsigned int pkg, u32 core_mask)
 		m->ops.pmi(m->ctx, pkg, core_mask, false);
 }
 
-const char *model_box_type_name(const struct model *m, enum model_box_type box_type)
+const char *model_box_type_name(const struct model *m, unsigned int box_type)
 {
-	if ((unsigned int)box_type >= MODEL_BOX_TYPES)
+	if (box_type >= m->gen->ntypes)
 		return NULL;
-	return m->gen->types[box_type].name ? m->gen->types[box_type].name : "";
+	return m->gen->types[box_type].name;
 }
 
-bool model_box_type_has_codes(const struct model *m, enum model_box_type box_type)
+bool model_box_type_has_codes(const struct model *m, unsigned int box_type)
 {
-	return (unsigned int)box_type < MODEL_BOX_TYPES &&
+	return box_type < m->gen->ntypes &&
 	       m->gen->types[box_type].nwaves;
 }
 
-bool model_box_type_pci(const struct model *m, enum model_box_type box_type)
+bool model_box_type_pci(const struct model *m, unsigned int box_type)
 {
-	return (unsigned int)box_type < MODEL_BOX_TYPES && m->gen->types[box_type].pci;
+	return box_type < m->gen->ntypes && m->gen->types[box_type].pci;
 }
 
-void model_second_function(struct model *m, enum model_box_type box_type,
+void model_second_function(struct model *m, unsigned int box_type,
 			   unsigned int box)
 {
 	m->cfg.twice = box_type;
 	m->cfg.twice_box = box;
 }
 
-unsigned int model_boxes(const struct model *m, enum model_box_type box_type)
+unsigned int model_boxes(const struct model *m, unsigned int box_type)
 {
-	return (unsigned int)box_type < MODEL_BOX_TYPES ? m->count[box_type] : 0;
+	return box_type < m->gen->ntypes ? m->count[box_type] : 0;
 }
 
 /*
@@ -286,7 +313,7 @@ static void full_name(char *text, const struct model_box *b, const char *reg)
 
 	for (s = b->type->name; *s; s++)
 		*text++ = *s;
-	if (b->type->numbered) {
+	if (b->type->boxes.most > 1) {
 		*text++ = '_';
 		if (b->index >= 10)
 			*text++ = '0' + b->index / 10;
@@ -336,8 +363,7 @@ void model_show_dirty(const struct model *m,
 			regs = model_type_regs(m, b.type, &count);
 			show_dirty(m, &b, regs, count, show, arg);
 			for (f = m->gen->functions; f < end; f++)
-				if (f->regs && f->box == b.index &&
-				    &m->gen->types[f->box_type] == b.type)
+				if (f->regs && model_function_of(f, &b))
 					show_dirty(m, &b, f->regs, f->nregs,
 						   show, arg);
 		}

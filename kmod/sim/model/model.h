@@ -16,15 +16,19 @@
 #define MODEL_NODES		8	/* node ids in the UBox's map (§1.6.1) */
 #define MODEL_MAX_COUNTERS	5	/* four general counters and a fixed counter */
 
-/*
- * The box types of all generations: those of chapter 2 of the manual in its order, then
- * the box types of Xeon 7100 and 7400.
+#define MODEL_MAX_TYPES		16	/* box types of a generation */
+
+/**
+ * struct model_limits - numbers of boxes of a type that a package may have
+ * @least: smallest number
+ * @most: largest number, which is the default
+ * @ends: the number is either @least or @most, by the die
+ * @as: the box type that a package has as many boxes of; NULL: none
  */
-enum model_box_type {
-	MODEL_UBOX, MODEL_CBOX, MODEL_SBOX, MODEL_HA, MODEL_IMC,
-	MODEL_IRP, MODEL_PCU, MODEL_QPI, MODEL_R2PCIE, MODEL_R3QPI,
-	MODEL_GBSQ, MODEL_GSNPQ, MODEL_FSB,
-	MODEL_BOX_TYPES
+struct model_limits {
+	u8 least, most;
+	bool ends;
+	const char *as;
 };
 
 /* Clocks of a package; model_type.clock is the clock of a box type. */
@@ -69,17 +73,16 @@ struct model_function;
  * @cpu_model: model of the processors by CPUID
  * @ubox_device: PCI device ID of the UBox's function, by which the uncore is
  *	recognised; 0: the generation has no PCI functions
- * @max_cboxes: largest number of CBos of a package
- * @max_has: largest number of home agents of a package
- * @max_imcs: largest number of memory channels of a package
- * @sboxes: number of SBos of a package, on the smallest die and on all others
- * @qpi_ports: largest number of QPI ports of a package; 0: none
  * @counter_bits: documented width of the counters of the box types with QUIRK_NARROW
  * @freezes: a register of the package freezes all its counters
  * @core_sel: bits of the global control register that select cores; 0: no box
  *	interrupts
- * @types: the box types, indexed by enum model_box_type; a type without a name does
- *	not exist
+ * @types: the box types
+ * @ntypes: number of @types, up to MODEL_MAX_TYPES
+ * @num_c: name of the box type whose number of boxes software can read from
+ *	U_MSR_PMON_GLOBAL_CONFIG.num_c
+ * @die: name of the box type whose number of boxes depends on the die, which software can
+ *	read from a capability register; NULL: none
  * @functions: PCI functions
  * @nfunctions: number of @functions
  * @second_devfn: PCI device and function of the second function of model_config.twice
@@ -88,13 +91,12 @@ struct model_generation {
 	const char *name;
 	u8 cpu_family, cpu_model;
 	u16 ubox_device;
-	u8 max_cboxes, max_has, max_imcs;
-	u8 sboxes[2];
-	u8 qpi_ports;
 	u8 counter_bits;
 	bool freezes;
 	u32 core_sel;
 	const struct model_type *types;
+	u8 ntypes;
+	const char *num_c, *die;
 	const struct model_function *functions;
 	u16 nfunctions;
 	u8 second_devfn;
@@ -111,16 +113,13 @@ extern const struct model_generation *const model_generations[];
  * struct model_config - the simulated machine
  * @gen: the generation
  * @packages: sockets, 1 to MODEL_MAX_PACKAGES
- * @cboxes: CBos of a package, 1 to @gen->max_cboxes
- * @sboxes: SBos of a package, either value of @gen->sboxes
- * @has: home agents of a package, 1 to @gen->max_has
- * @imcs: memory channels of a package, 1 to @gen->max_imcs
- * @qpi_ports: QPI ports of a package, and R3QPI links, 1 to @gen->qpi_ports
+ * @boxes: number of boxes of a package, of each of @gen->types
  * @counter_bits: width of the counters of the box types with QUIRK_NARROW, 44 or
  *	48: the generation has narrower counters there, or public sources disagree
  *	on the width. The counters of all other box types have 48 bits.
  * @fixed_bits: width of all fixed counters, MODEL_MIN_FIXED_BITS to 48
- * @num_c: reset value of U_MSR_PMON_GLOBAL_CONFIG.num_c, or -1 for @cboxes
+ * @num_c: reset value of U_MSR_PMON_GLOBAL_CONFIG.num_c, or -1 for the number
+ *	of boxes of type @gen->num_c
  * @node_map: node id of each package, 3 bits each, in the format of the UBox's map
  *	(§1.6.1); 0: the node id of package n is n modulo MODEL_NODES
  * @counter_gp: a write of a narrow MSR counter with bits above its width faults
@@ -139,7 +138,8 @@ extern const struct model_generation *const model_generations[];
  */
 struct model_config {
 	const struct model_generation *gen;
-	u32 packages, cboxes, sboxes, has, imcs, qpi_ports;
+	u32 packages;
+	u32 boxes[MODEL_MAX_TYPES];
 	u32 counter_bits, fixed_bits;
 	int num_c;
 	u32 node_map;
@@ -189,12 +189,13 @@ enum model_dir { MODEL_RX, MODEL_TX };
 
 /**
  * struct model_txn - a number of equal transactions that the counters of a box may count
- * @box_type: type of the box that the transactions pass
+ * @box_type: type of the box that the transactions pass, by its index in the generation's
+ *	table
  * @box: number of this box in its package
  * @pkg: package of this box
  * @code: event select, with the extension bit as bit 8; of the front-side bus of Xeon
- *	7100 and 7400 (MODEL_FSB) the number of the sub-event's bit in the 64-bit
- *	register; unused for their look-ups (MODEL_GBSQ) and snoops (MODEL_GSNPQ)
+ *	7100 and 7400 the number of the sub-event's bit in the 64-bit
+ *	register; unused for their look-ups and snoops
  * @umask: unit-mask bits of the transactions' properties (see model_wave.rule)
  * @count: number of transactions. Each transaction is an increment of @value in a
  *	separate cycle with idle cycles around it: a threshold is compared with
@@ -227,8 +228,7 @@ enum model_dir { MODEL_RX, MODEL_TX };
  * @block: the snoop was blocked
  */
 struct model_txn {
-	enum model_box_type box_type;
-	unsigned int box, pkg;
+	unsigned int box_type, box, pkg;
 	u32 code, umask;
 	u64 count;
 	u32 value;
@@ -292,6 +292,18 @@ struct model_wave {
 
 struct model;
 
+/* Return the index of a generation's box type, or MODEL_MAX_TYPES if it has none. */
+unsigned int model_find_type(const struct model_generation *gen, const char *name);
+/* Set all numbers of boxes to the largest that the generation allows. */
+void model_all_boxes(struct model_config *cfg);
+/*
+ * Set the number of boxes of a type, and of the types that have as many. Return 0, or -1 if
+ * the number is not within @limits, which is set to the type's. A type that the generation
+ * does not have has no boxes.
+ */
+int model_set_boxes(struct model_config *cfg, const char *name, u32 number,
+		    struct model_limits *limits);
+
 /* Size of a model in bytes; the caller passes zeroed memory of this size to model_init(). */
 size_t model_size(void);
 int model_init(struct model *m, const struct model_config *cfg,
@@ -303,7 +315,7 @@ void model_reset(struct model *m);
  * Give a box in PCI space a second function at model_generation.second_devfn. To be
  * called before the first access.
  */
-void model_second_function(struct model *m, enum model_box_type box_type,
+void model_second_function(struct model *m, unsigned int box_type,
 			   unsigned int box);
 /* Put leftover state, MODEL_DIRTY_*, into the registers of every package. */
 void model_make_dirty(struct model *m, u32 state);
@@ -440,7 +452,7 @@ enum model_fault {
  * have the fault.
  */
 int model_fault(struct model *m, enum model_fault fault, unsigned int pkg,
-		enum model_box_type box_type, unsigned int box, bool on);
+		unsigned int box_type, unsigned int box, bool on);
 /* Send a PMI that sets no status bit. */
 void model_spurious_pmi(struct model *m, unsigned int pkg, u32 core_mask);
 
@@ -453,16 +465,16 @@ void model_show_dirty(const struct model *m,
 				       const char *name, u64 value),
 			  void *arg);
 
-/* Return the name of a box type as in PMU names: "cbox", "imc", ... */
-const char *model_box_type_name(const struct model *m, enum model_box_type box_type);
+/* Return the name of a box type as in PMU names, "cbox", "imc", ...; NULL after the last. */
+const char *model_box_type_name(const struct model *m, unsigned int box_type);
 /* Return whether the registers of a box type are in PCI configuration space. */
-bool model_box_type_pci(const struct model *m, enum model_box_type box_type);
+bool model_box_type_pci(const struct model *m, unsigned int box_type);
 /* Return the number of boxes of a type in a package. */
-unsigned int model_boxes(const struct model *m, enum model_box_type box_type);
+unsigned int model_boxes(const struct model *m, unsigned int box_type);
 /*
- * Return whether transactions of a box type have an event code. Look-ups (MODEL_GBSQ) and
- * snoops (MODEL_GSNPQ) have none.
+ * Return whether transactions of a box type have an event code. Look-ups and snoops of
+ * Xeon 7100 and 7400 have none.
  */
-bool model_box_type_has_codes(const struct model *m, enum model_box_type box_type);
+bool model_box_type_has_codes(const struct model *m, unsigned int box_type);
 
 #endif

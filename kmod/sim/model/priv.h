@@ -12,7 +12,7 @@
 #define MODEL_COUNT(array)	(sizeof(array) / sizeof((array)[0]))
 
 #define MODEL_FIXED		4	/* index of a box's fixed counter */
-#define MODEL_MAX_BOXES		52	/* boxes of a package */
+#define MODEL_MAX_BOXES		96	/* boxes of a package */
 #define MODEL_MAX_FILTERS	8	/* filter registers of a box */
 #define MODEL_MAX_FREE		3	/* free-running counters of a box */
 #define MODEL_MAX_QUEUES	4	/* queues of a box whose occupancy software can clear */
@@ -58,7 +58,7 @@ enum model_reg_type {
 	REG_CONST,		/* reads @keep */
 	REG_NODE_ID,		/* reads the package's node id */
 	REG_NODE_MAP,		/* reads the node ids of all packages */
-	REG_DIE,		/* reads 0 on the die with the fewest SBos, else @keep */
+	REG_DIE,		/* reads 0 with the least boxes of generation.die, else @keep */
 	REG_ABSENT,		/* a register of other generations only: MSR accesses fault */
 	REG_JOINT,		/* control in the upper half, count in the lower half */
 	REG_JOINT_GLOBAL,	/* freezes, clears and reports all REG_JOINT counters */
@@ -159,7 +159,7 @@ struct model_filter {
 /**
  * struct model_type - a box type
  * @name: name as in PMU names
- * @numbered: the PMU name contains the box's number
+ * @boxes: numbers of boxes that a package may have
  * @pci: the registers are in PCI configuration space, not MSRs
  * @quirks: QUIRK_*
  * @counters: number of general counters of a box
@@ -196,7 +196,8 @@ struct model_filter {
  */
 struct model_type {
 	const char *name;
-	bool numbered, pci;
+	struct model_limits boxes;
+	bool pci;
 	u8 quirks;
 	u8 counters;
 	bool has_fixed;
@@ -228,7 +229,7 @@ struct model_type {
  * @io_bus: the function is on the IO bus, not on the uncore bus
  * @id: device ID
  * @class_code: class code
- * @box_type: box type of @box
+ * @type: name of the box type of @box
  * @box: the function exists if this box exists in the package
  * @pmon: the function has the box's PMON registers, and the faults of the box apply
  * @missing: bit of MODEL_MISSING_* with which a package lacks the function
@@ -241,7 +242,8 @@ struct model_function {
 	bool io_bus;
 	u16 id;
 	u32 class_code;
-	u8 box_type, box;
+	const char *type;
+	u8 box;
 	bool pmon, pcie;
 	u8 missing;
 	const struct model_reg *regs;
@@ -431,7 +433,7 @@ struct model {
 	const struct model_generation *gen;
 	struct model_ops ops;
 	void *ctx;
-	u8 first[MODEL_BOX_TYPES], count[MODEL_BOX_TYPES];
+	u8 first[MODEL_MAX_TYPES], count[MODEL_MAX_TYPES];
 	unsigned int boxes;
 	struct model_ratio ratio[MODEL_CLOCKS];
 	struct model_delays delays;
@@ -479,6 +481,8 @@ u32 model_config_reset(const struct model *m);
 struct model_box *model_box(struct model *m, unsigned int pkg,
 			    unsigned int box_type, unsigned int index);
 u64 model_now_ns(const struct model *m);
+unsigned int model_boxes_named(const struct model *m, const char *name);
+bool model_function_of(const struct model_function *f, const struct model_box *b);
 unsigned int model_in_function(const struct model_type *type);
 unsigned int model_status_shift(const struct model_box *b);
 u32 model_own_status(const struct model_box *b);

@@ -55,6 +55,15 @@ static u64 free_mask(const struct model_box *b)
 	return b->type->pci ? 0xffffffffu : U64_MAX;
 }
 
+/* Return whether the die is the one with the least boxes of model_generation.die. */
+static bool die_is_smallest(const struct model *m)
+{
+	unsigned int i = m->gen->die ? model_find_type(m->gen, m->gen->die) :
+				       MODEL_MAX_TYPES;
+
+	return i == MODEL_MAX_TYPES || m->count[i] == m->gen->types[i].boxes.least;
+}
+
 /*
  * Return the value of a register outside the boxes. An NMI handler reads the global control
  * and the global status without the model's lock.
@@ -76,7 +85,7 @@ static u64 read_global(const struct model *m, unsigned int pkg,
 	case REG_NODE_MAP:
 		return model_node_map(&m->cfg);
 	case REG_DIE:
-		return m->cfg.sboxes > m->gen->sboxes[0] ? r->keep : 0;
+		return die_is_smallest(m) ? 0 : r->keep;
 	default:
 		return r->keep;
 	}

@@ -27,12 +27,17 @@ TEST(Config, IsChecked) {
   EXPECT_EQ(init(with([](auto& c) { c.packages = 16; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.packages = 0; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.packages = 17; })), 0);
-  EXPECT_NE(init(with([](auto& c) { c.cboxes = 0; })), 0);
-  EXPECT_NE(init(with([](auto& c) { c.cboxes = 19; })), 0);
-  EXPECT_NE(init(with([](auto& c) { c.sboxes = 3; })), 0);
-  EXPECT_NE(init(with([](auto& c) { c.has = 3; })), 0);
-  EXPECT_NE(init(with([](auto& c) { c.imcs = 9; })), 0);
-  EXPECT_NE(init(with([](auto& c) { c.qpi_ports = 4; })), 0);
+  const std::pair<const char*, u32> wrong[] = {{"cbox", 0}, {"cbox", 19}, {"sbox", 3},
+                                               {"ha", 3},   {"imc", 9},   {"qpi", 4},
+                                               {"ubox", 0}, {"irp", 1},   {"r3qpi", 2}};
+  for (const auto& [name, number] : wrong) {
+    EXPECT_NE(init(with([&](auto& c) {
+                c.boxes[model_find_type(c.gen, name)] = number;
+              })), 0)
+        << name;
+    model_config config = kFull;
+    EXPECT_EQ(set_boxes(config, name, number), -1) << name;
+  }
   EXPECT_NE(init(with([](auto& c) { c.counter_bits = 40; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.fixed_bits = 31; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.fixed_bits = 49; })), 0);
@@ -54,22 +59,34 @@ TEST(Config, NodeMapNeedNotBeTheIdentity) {
   }
 }
 
+TEST(Config, NumbersOfBoxesAreWithinTheTypesLimits) {
+  model_config config = kFull;
+  model_limits limits;
+  EXPECT_EQ(model_set_boxes(&config, "cbox", 19, &limits), -1);
+  EXPECT_EQ(limits.least, 1);
+  EXPECT_EQ(limits.most, 18);
+  EXPECT_FALSE(limits.ends);
+  EXPECT_EQ(model_set_boxes(&config, "sbox", 3, &limits), -1);
+  EXPECT_TRUE(limits.ends) << "2 or 4";
+  EXPECT_EQ(model_set_boxes(&config, "qpi", 2, &limits), 0);
+  EXPECT_EQ(config.boxes[model_find_type(config.gen, "r3qpi")], 2u) << "as many as QPI ports";
+  EXPECT_EQ(model_set_boxes(&config, "r3qpi", 2, &limits), 0);
+  EXPECT_EQ(model_set_boxes(&config, "cha", 0, &limits), 0) << "it has none";
+  EXPECT_EQ(model_set_boxes(&config, "cha", 1, &limits), -1);
+  EXPECT_EQ(limits.most, 0);
+}
+
 TEST(Config, NamesAndNumbersOfBoxes) {
   Machine m;
   std::vector<std::string> names;
   std::vector<unsigned> numbers;
-  for (unsigned box_type = 0; box_type < MODEL_BOX_TYPES; ++box_type) {
-    names.emplace_back(
-        model_box_type_name(m.model(), static_cast<model_box_type>(box_type)));
-    numbers.push_back(
-        model_boxes(m.model(), static_cast<model_box_type>(box_type)));
+  for (unsigned i = 0; model_box_type_name(m.model(), i); ++i) {
+    names.emplace_back(model_box_type_name(m.model(), i));
+    numbers.push_back(model_boxes(m.model(), i));
   }
-  std::vector<std::string> own_names{"ubox", "cbox", "sbox", "ha",     "imc",
-                                     "irp",  "pcu",  "qpi",  "r2pcie", "r3qpi"};
-  std::vector<unsigned> own_numbers{1, 18, 4, 2, 8, 2, 1, 3, 1, 3};
-  // box types of other generations have no name and no box
-  own_names.resize(MODEL_BOX_TYPES);
-  own_numbers.resize(MODEL_BOX_TYPES);
+  const std::vector<std::string> own_names{"ubox", "cbox",   "ha",   "imc", "irp",
+                                           "pcu",  "r2pcie", "sbox", "qpi", "r3qpi"};
+  const std::vector<unsigned> own_numbers{1, 18, 2, 8, 2, 1, 1, 4, 3, 3};
   EXPECT_EQ(names, own_names);
   EXPECT_EQ(numbers, own_numbers);
 }

@@ -28,8 +28,8 @@ class ManyBitsAtOnce : public BoxControl {};
 // §2.4.2.2, §2.10.2.2, §2.11.2.2: "necessary to write each control register
 // twice in a row in order for the Event Select field to take hold"
 bool needs_two_writes(const Box& box) {
-  return box.box_type == MODEL_SBOX || box.box_type == MODEL_R2PCIE ||
-         box.box_type == MODEL_R3QPI;
+  return box.box_type == SBOX || box.box_type == R2PCIE ||
+         box.box_type == R3QPI;
 }
 
 constexpr auto kName = [](const auto& info) { return info.param.name(); };
@@ -49,12 +49,12 @@ INSTANTIATE_TEST_SUITE_P(All, WrittenTwice,
                          testing::ValuesIn(all_boxes(needs_two_writes)), kName);
 INSTANTIATE_TEST_SUITE_P(All, SelfClearing,
                          testing::ValuesIn(all_boxes([](const Box& box) {
-                           return box.box_type != MODEL_QPI;
+                           return box.box_type != QPI;
                          })),
                          kName);
 INSTANTIATE_TEST_SUITE_P(All, ManyBitsAtOnce,
                          testing::ValuesIn(all_boxes([](const Box& box) {
-                           return box.has_box_ctl() && box.box_type != MODEL_SBOX;
+                           return box.has_box_ctl() && box.box_type != SBOX;
                          })),
                          kName);
 
@@ -207,7 +207,7 @@ TEST_P(WrittenTwice, TwoWritesMustBeInARowAndOfOneEvent) {
 
 TEST(Errata, AfterOneWriteTheOldEventIsCounted) {
   Machine m;
-  const Box box{MODEL_R2PCIE, 0};
+  const Box box{R2PCIE, 0};
   m.write(box.ctl(0), kEn | 0x01);
   m.advance(100);
   EXPECT_EQ(m.read(box.ctr(0)), 0u) << "event 0 is none";
@@ -222,7 +222,7 @@ TEST(Errata, AfterOneWriteTheOldEventIsCounted) {
 TEST(Errata, QpiRstHoldsTheCounterAtZero) {
   Machine m;
   for (unsigned port = 0; port < 3; ++port) {
-    const Box box{MODEL_QPI, port};
+    const Box box{QPI, port};
     m.write(box.ctr(0), 500);
     m.write(box.ctl(0), kRst | kEn | 0x14);
     EXPECT_EQ(m.read(box.ctl(0)), kEn | 0x14) << "WO";
@@ -242,7 +242,7 @@ TEST(Errata, QpiRstHoldsTheCounterAtZero) {
 
 TEST(Errata, QpiRstIsGoneWithRstCtrl) {
   Machine m;
-  const Box box{MODEL_QPI, 0};
+  const Box box{QPI, 0};
   m.write(box.ctl(0), kRst);
   m.write(box.box_ctl(), kOnes | kRstCtrl);
   m.write(box.ctr(0), 5);
@@ -261,16 +261,16 @@ TEST_P(SelfClearing, RstOfOtherBoxesClearsItself) {
 TEST(Errata, SboBoxControlTakesOneNewBitAWrite) {
   Machine m;
   for (unsigned i = 0; i < 4; ++i) {
-    const Reg ctl = Box{MODEL_SBOX, i}.box_ctl();
-    m.write(Box{MODEL_SBOX, i}.ctr(0), 5);
+    const Reg ctl = Box{SBOX, i}.box_ctl();
+    m.write(Box{SBOX, i}.ctr(0), 5);
     EXPECT_EQ(m.write(ctl, kRstCtrl | kRstCtrs), MODEL_GP);
-    EXPECT_EQ(m.read(Box{MODEL_SBOX, i}.ctr(0)), 5u) << "it did not take";
+    EXPECT_EQ(m.read(Box{SBOX, i}.ctr(0)), 5u) << "it did not take";
     EXPECT_EQ(m.write(ctl, kOnes), MODEL_GP);
     EXPECT_EQ(m.write(ctl, 1u << 16), MODEL_OK);
     EXPECT_EQ(m.write(ctl, kOnes), MODEL_OK);
     EXPECT_EQ(m.write(ctl, kOnes | kRstCtrl), MODEL_OK);
     EXPECT_EQ(m.write(ctl, kOnes | kRstCtrl | kRstCtrs), MODEL_OK);
-    EXPECT_EQ(m.read(Box{MODEL_SBOX, i}.ctr(0)), 0u);
+    EXPECT_EQ(m.read(Box{SBOX, i}.ctr(0)), 0u);
     EXPECT_EQ(m.write(ctl, kOnes | kFrz), MODEL_OK) << "others may go";
     EXPECT_EQ(m.write(ctl, 0), MODEL_OK);
     EXPECT_EQ(m.write(ctl, kFrz), MODEL_OK);
@@ -288,7 +288,7 @@ TEST_P(ManyBitsAtOnce, OtherBoxControlsTakeAnything) {
 // RO "The values can not be altered by SW."
 TEST(FreeRunning, PcuResidencies) {
   Machine m;
-  const Box pcu{MODEL_PCU, 0};
+  const Box pcu{PCU, 0};
   for (u32 msr : {0x3f8u, 0x3f9u, 0x60du}) {
     EXPECT_EQ(m.rdmsr(msr), 0u);
     EXPECT_EQ(m.wrmsr(msr, 5), MODEL_GP);

@@ -19,8 +19,8 @@ u32 select(const model_wave& wave) {
          umask(wave.umask);
 }
 
-u32 largest_thresh(model_box_type box_type) {
-  return box_type == MODEL_PCU || box_type == MODEL_UBOX ? 0x1f : 0xff;
+u32 largest_thresh(BoxType box_type) {
+  return box_type == PCU || box_type == UBOX ? 0x1f : 0xff;
 }
 
 class Kind : public testing::TestWithParam<Box> {
@@ -109,7 +109,7 @@ TEST_P(Kind, EdgesAndComparisonsAddUp) {
     const u32 ctl = select(wave) | thresh(1);
     const u64 cycles = 10ull * wave.period;
     EXPECT_EQ(run(i, ctl, cycles) + run(i, ctl | kInvert, cycles), cycles);
-    const bool occupancy = box.box_type == MODEL_PCU && wave.code == 0x80;
+    const bool occupancy = box.box_type == PCU && wave.code == 0x80;
     const u32 edge = occupancy ? kOccEdge : kEdge;
     EXPECT_EQ(run(i, ctl | edge, cycles), run(i, ctl | edge | kInvert, cycles));
   }
@@ -130,7 +130,7 @@ TEST_P(Kind, UmasksThatHaveNoNameAreSumsOfSubevents) {
   for (const model_wave& wave : waves(box.box_type))
     named[wave.code].insert(wave.umask);
   for (const auto& [code, masks] : named) {
-    if (code & 0x100 || box.box_type == MODEL_PCU) continue;
+    if (code & 0x100 || box.box_type == PCU) continue;
     for (u32 mask = 0; mask < 0x100; mask += 7) {
       const unsigned i = 0;
       const u64 want = expected(i, code | umask(mask), 23);
@@ -168,7 +168,7 @@ TEST_P(Kind, RandomControlsCountLikeTheNaiveLoop) {
     u32 ctl[4] = {};
     u64 want[4] = {};
     u32 filter = 0;
-    if (box.box_type == MODEL_PCU) {
+    if (box.box_type == PCU) {
       filter = random();
       filter &= 0x2f2f2f2f;
       m.wrmsr(0x715, filter);
@@ -176,10 +176,10 @@ TEST_P(Kind, RandomControlsCountLikeTheNaiveLoop) {
     for (unsigned i = 0; i < box.counters(); ++i) {
       ctl[i] = select(table[random() % table.size()]);
       if (random() % 4 == 0) ctl[i] |= umask(random() & 0xff);
-      if (box.box_type == MODEL_CBOX && random() % 4 == 0) ctl[i] = 0x1f;
+      if (box.box_type == CBOX && random() % 4 == 0) ctl[i] = 0x1f;
       ctl[i] |= thresh(random() % 3 ? random() % 4 : 0) |
                 (random() & (kInvert | kEdge));
-      if (box.box_type == MODEL_PCU) {
+      if (box.box_type == PCU) {
         ctl[i] &= ~0x3f00u;
         ctl[i] |= random() & (kOccInvert | kOccEdge);
       }
@@ -225,8 +225,8 @@ TEST_P(Kind, NarrowCountersWrapAt44Bits) {
   model_config config = kFull;
   config.counter_bits = 44;
   Machine narrow(config);
-  const bool is_narrow = box.box_type == MODEL_UBOX || box.box_type == MODEL_SBOX ||
-                         box.box_type == MODEL_R3QPI;
+  const bool is_narrow = box.box_type == UBOX || box.box_type == SBOX ||
+                         box.box_type == R3QPI;
   const u64 events = expected(0, box.event(), 1000);
   narrow.program(box, 0, kEn | box.event());
   narrow.write(box.ctr(0), (1ull << 44) - events / 2);
@@ -237,7 +237,7 @@ TEST_P(Kind, NarrowCountersWrapAt44Bits) {
 }
 
 TEST_P(Kind, SeveralWrapsInOneLongTimeAreOneStatusBit) {
-  if (box.box_type == MODEL_UBOX || box.box_type == MODEL_IRP) return;
+  if (box.box_type == UBOX || box.box_type == IRP) return;
   m.program(box, 0, kEn | box.event());
   m.advance((1ull << 60) + 5);
   EXPECT_EQ(m.read(box.ctr(0)), 5u);
@@ -278,7 +278,7 @@ TEST(Counting, ClockticksByHand) {
 // §2.3.1 "Occupancy Events can only be measured in Counter 0."
 TEST(CboOccupancy, OnlyOnCounter0) {
   Machine m;
-  const Box cbo{MODEL_CBOX, 4};
+  const Box cbo{CBOX, 4};
   constexpr u32 tor_occupancy_all = umask(0x08) | 0x36;
   for (unsigned i = 0; i < 4; ++i) m.program(cbo, i, kEn | tor_occupancy_all);
   m.advance(1000);
@@ -290,7 +290,7 @@ TEST(CboOccupancy, OnlyOnCounter0) {
 // occupancy event by selecting the OCCUPANCY_COUNTER0 event code"
 TEST(CboOccupancy, Counter0OccupancyShowsCounter0sEvent) {
   Machine m;
-  const Box cbo{MODEL_CBOX, 17};
+  const Box cbo{CBOX, 17};
   constexpr u32 tor_occupancy_all = umask(0x08) | 0x36;
   m.program(cbo, 0, kEn | tor_occupancy_all);
   m.program(cbo, 1, kEn | 0x1f);
@@ -298,7 +298,7 @@ TEST(CboOccupancy, Counter0OccupancyShowsCounter0sEvent) {
   m.program(cbo, 3, kEn | 0x1f | thresh(1) | kEdge);
   m.advance(1000);
   const Selection source{
-      .box_type = MODEL_CBOX, .counter = 0, .ctl = tor_occupancy_all};
+      .box_type = CBOX, .counter = 0, .ctl = tor_occupancy_all};
   u64 sum = 0, at_least_5 = 0, rising = 0;
   for (u64 t = 0; t < 1000; ++t) {
     const u32 value = event_value(source, t);
@@ -315,13 +315,13 @@ TEST(CboOccupancy, Counter0OccupancyShowsCounter0sEvent) {
 
 TEST(CboOccupancy, Counter0sOwnShapeDoesNotMatter) {
   Machine m;
-  const Box cbo{MODEL_CBOX, 0};
+  const Box cbo{CBOX, 0};
   m.program(cbo, 0, umask(0x08) | 0x36 | thresh(9) | kInvert);
   m.program(cbo, 1, kEn | 0x1f);
   m.advance(160);
   EXPECT_EQ(m.read(cbo.ctr(0)), 0u) << "it is not even enabled";
   EXPECT_EQ(m.read(cbo.ctr(1)),
-            count({.box_type = MODEL_CBOX, .counter = 0, .ctl = umask(0x08) | 0x36},
+            count({.box_type = CBOX, .counter = 0, .ctl = umask(0x08) | 0x36},
                   0, 160));
 }
 
@@ -332,11 +332,11 @@ class Pcu : public testing::Test {
   // Number of cores in a C-state in a cycle: state 1 is C0, 2 is C3, 3 is C6.
   u32 cores(u32 state, u64 cycle) {
     return event_value(
-        {.box_type = MODEL_PCU, .counter = 0, .ctl = occ_sel(state) | 0x80}, cycle);
+        {.box_type = PCU, .counter = 0, .ctl = occ_sel(state) | 0x80}, cycle);
   }
   u64 counted(unsigned counter) { return m.read(pcu.ctr(counter)); }
 
-  const Box pcu{MODEL_PCU, 0};
+  const Box pcu{PCU, 0};
   Machine m;
 };
 
@@ -347,7 +347,7 @@ TEST_F(Pcu, Case1SimpleEvent) {
   m.advance(1000);
   u64 want = 0;
   for (u64 t = 0; t < 1000; ++t)
-    want += event_value({.box_type = MODEL_PCU, .counter = 1, .ctl = 0x74}, t);
+    want += event_value({.box_type = PCU, .counter = 1, .ctl = 0x74}, t);
   EXPECT_EQ(counted(1), want);
   EXPECT_GT(want, 0u);
 }
@@ -397,7 +397,7 @@ TEST_F(Pcu, Case5TwoCounters) {
   for (u64 t = 0; t < 1000; ++t) {
     many += cores(1, t) > 4;
     transitions +=
-        event_value({.box_type = MODEL_PCU, .counter = 1, .ctl = 0x74}, t);
+        event_value({.box_type = PCU, .counter = 1, .ctl = 0x74}, t);
   }
   EXPECT_EQ(counted(0), many);
   EXPECT_EQ(counted(1), transitions);
@@ -414,7 +414,7 @@ TEST_F(Pcu, Case6InvertAndBand) {
   for (u64 t = 0; t < 1000; ++t) {
     few += cores(1, t) < 4;
     band += event_value(
-        {.box_type = MODEL_PCU, .counter = 1, .ctl = 0x0b, .pcu_filter = 0x14}, t);
+        {.box_type = PCU, .counter = 1, .ctl = 0x0b, .pcu_filter = 0x14}, t);
   }
   EXPECT_EQ(counted(0), few);
   EXPECT_GT(few, 0u);
@@ -469,7 +469,7 @@ TEST_F(Pcu, FourBandsAtOnce) {
   m.advance(1000);
   for (unsigned i = 0; i < 4; ++i) {
     u64 want = 0;
-    for (const model_wave& wave : waves(MODEL_PCU))
+    for (const model_wave& wave : waves(PCU))
       if (wave.code == 0x0b + i)
         for (u64 t = 0; t < 1000; ++t)
           want += wave.v[t % wave.period] >= bands[i];
@@ -489,7 +489,7 @@ TEST_F(Pcu, EventSelectExtension) {
   m.advance(100);
   EXPECT_EQ(counted(0), 100u);
   EXPECT_EQ(counted(1),
-            count({.box_type = MODEL_PCU, .counter = 1, .ctl = kExt}, 0, 100));
+            count({.box_type = PCU, .counter = 1, .ctl = kExt}, 0, 100));
 }
 
 // --- QPI ------------------------------------------------------------------
@@ -497,9 +497,9 @@ TEST_F(Pcu, EventSelectExtension) {
 // Table 2-170: events with the extra select bit are other events
 TEST(Qpi, EventSelectExtension) {
   Machine m;
-  const Box qpi{MODEL_QPI, 1};
+  const Box qpi{QPI, 1};
   unsigned extended = 0;
-  for (const model_wave& wave : waves(MODEL_QPI)) {
+  for (const model_wave& wave : waves(QPI)) {
     if (!(wave.code & 0x100)) continue;
     ++extended;
     m.program(qpi, 2, kEn | select(wave));

@@ -9,16 +9,14 @@ namespace test {
 namespace {
 
 model_config broadwell(u32 sboxes = 4) {
-  model_config config = kFull;
-  config.gen = &model_bdwep;
-  config.cboxes = 24;
-  config.sboxes = sboxes;
+  model_config config = full(model_bdwep);
+  set_boxes(config, "sbox", sboxes);
   return config;
 }
 
 TEST(Broadwell, Has24CbosAndTheirMsrs) {
   Machine m(broadwell());
-  EXPECT_EQ(model_boxes(m.model(), MODEL_CBOX), 24u);
+  EXPECT_EQ(m.boxes(CBOX), 24u);
   EXPECT_EQ(m.rdmsr(0x702), 24u) << "num_c";
   EXPECT_TRUE(model_msr_claims(m.model(), 0xe00 + 16 * 23 + 11));
   EXPECT_FALSE(model_msr_claims(m.model(), 0xe00 + 16 * 24));
@@ -30,7 +28,7 @@ TEST(Broadwell, Has24CbosAndTheirMsrs) {
 
 TEST(Broadwell, HaswellHasNoMoreThan18) {
   model_config config = kFull;
-  config.cboxes = 19;
+  config.boxes[model_find_type(config.gen, "cbox")] = 19;
   std::vector<u64> memory(model_size() / sizeof(u64) + 1);
   const model_ops ops = {};
   EXPECT_NE(model_init(reinterpret_cast<struct model*>(memory.data()), &config,
@@ -65,23 +63,20 @@ TEST(Broadwell, InterruptsMayGoTo24Cores) {
 
 TEST(Broadwell, AChannelWithoutAClockStandsStill) {
   Machine m(broadwell());
-  const Box channel{MODEL_IMC, 3};
-  ASSERT_EQ(model_fault(m.model(), MODEL_FAULT_NO_CLOCK, 0, MODEL_IMC, 3, true),
+  const Box channel{IMC, 3};
+  ASSERT_EQ(m.fault(MODEL_FAULT_NO_CLOCK, 0, IMC, 3, true),
             0);
   m.write(channel.fixed_ctl(), kEn);
   m.advance(100);
   EXPECT_EQ(m.read(channel.fixed_ctr()), 0u);
   EXPECT_EQ(m.read(channel.fixed_ctl()), kEn) << "its registers answer";
-  model_fault(m.model(), MODEL_FAULT_NO_CLOCK, 0, MODEL_IMC, 3, false);
+  m.fault(MODEL_FAULT_NO_CLOCK, 0, IMC, 3, false);
   m.advance(100);
   EXPECT_EQ(m.read(channel.fixed_ctr()), 100u);
 }
 
 model_config ivy_bridge() {
-  model_config config = kFull;
-  config.gen = &model_ivbep;
-  config.cboxes = 15;
-  config.sboxes = 0;
+  model_config config = full(model_ivbep);
   config.counter_bits = model_ivbep.counter_bits;
   return config;
 }
@@ -143,7 +138,7 @@ TEST(IvyBridge, TheSecondFilterOfACboHasOpcodeAndNode) {
   Machine m(ivy_bridge());
   m.wrmsr(cbo_msr(2, 0x1a), 0x182u << 20 | 0x4);
   m.wrmsr(cbo_msr(2, 0x10), kEn | umask(0x41) | 0x35);
-  Txn drd{.box_type = MODEL_CBOX, .box = 2, .code = 0x35, .umask = 0x49};
+  Txn drd{.box_type = CBOX, .box = 2, .code = 0x35, .umask = 0x49};
   drd.opc = 0x182;
   drd.nid = 0x4;
   drd.count = 100;
@@ -182,7 +177,7 @@ TEST(Haswell, TheIrpsCountersAreAtOneAddressOrAnother) {
     for (unsigned i = 0; i < 4; ++i)
       m.pci_write(irp, 0xd8 + 4 * i, kEn | 0x0d, 4, 0, true);
     for (unsigned box : {0u, 1u}) {
-      Txn txn{.box_type = MODEL_IRP, .code = 0x0d};
+      Txn txn{.box_type = IRP, .code = 0x0d};
       txn.box = box;
       txn.count = 10 + box;
       m.traffic(txn);
@@ -201,11 +196,11 @@ TEST(Haswell, TheIrpsCountersAreAtOneAddressOrAnother) {
 // Both IRPs have the same box control and the same status register (§2.7.2.1).
 TEST(Haswell, TheIrpsShareBoxControlAndStatus) {
   Machine m(kFull);
-  const Box irp[] = {{MODEL_IRP, 0}, {MODEL_IRP, 1}};
+  const Box irp[] = {{IRP, 0}, {IRP, 1}};
   for (const Box& box : irp) {
     m.program(box, 1, kEn | 0x0d);
     m.write(box.ctr(1), (1ull << 48) - 1);
-    Txn txn{.box_type = MODEL_IRP, .code = 0x0d};
+    Txn txn{.box_type = IRP, .code = 0x0d};
     txn.box = box.index;
     m.traffic(txn);
     EXPECT_EQ(m.read(box.ctr(1)), 0u);
@@ -215,7 +210,7 @@ TEST(Haswell, TheIrpsShareBoxControlAndStatus) {
   EXPECT_EQ(m.read(irp[0].status()), 0x2u);
   m.write(irp[0].box_ctl(), kOnes | kFrz);
   for (const Box& box : irp) {
-    Txn txn{.box_type = MODEL_IRP, .code = 0x0d};
+    Txn txn{.box_type = IRP, .code = 0x0d};
     txn.box = box.index;
     m.traffic(txn);
     EXPECT_EQ(m.read(box.ctr(1)), 0u) << "frozen";
@@ -230,7 +225,7 @@ TEST(Haswell, TheIrpsShareBoxControlAndStatus) {
 TEST(IvyBridge, TheCountersOfTheIrpAreNotOneAfterTheOther) {
   Machine m(ivy_bridge());
   const unsigned irp = devfn(5, 6), ctr[] = {0xa0, 0xb0, 0xb8, 0xc0};
-  Txn txn{.box_type = MODEL_IRP, .code = 0x0b};
+  Txn txn{.box_type = IRP, .code = 0x0b};
   for (unsigned i = 0; i < 4; i++)
     m.pci_write(irp, 0xd8 + 4 * i, kEn | 0x0b, 4, 0, true);
   txn.count = 77;
@@ -395,13 +390,7 @@ TEST(IvyBridge, PciDevicesAreItsOwn) {
 }
 
 model_config sandy_bridge() {
-  model_config config = kFull;
-  config.gen = &model_snbep;
-  config.cboxes = 8;
-  config.sboxes = 0;
-  config.has = 1;
-  config.imcs = 4;
-  config.qpi_ports = 2;
+  model_config config = full(model_snbep);
   config.counter_bits = model_snbep.counter_bits;
   return config;
 }
@@ -479,7 +468,7 @@ TEST(SandyBridge, HaAndImcHaveNoReset) {
 
 TEST(SandyBridge, ACboHasOneFilterRegister) {
   Machine m(sandy_bridge());
-  Txn drd{.box_type = MODEL_CBOX, .box = 5, .code = 0x35, .umask = 0x49};
+  Txn drd{.box_type = CBOX, .box = 5, .code = 0x35, .umask = 0x49};
   m.wrmsr(cbo_msr(5, 0x14), 0x182u << 23 | 0x4u << 10);
   m.wrmsr(cbo_msr(5, 0x10), kEn | umask(0x41) | 0x35);
   drd.opc = 0x182;
@@ -495,7 +484,7 @@ TEST(SandyBridge, ACboHasOneFilterRegister) {
   m.traffic(drd);
   EXPECT_EQ(m.rdmsr(cbo_msr(5, 0x16)), 100u);
 
-  Txn lookup{.box_type = MODEL_CBOX, .box = 5, .code = 0x34, .umask = 0x03};
+  Txn lookup{.box_type = CBOX, .box = 5, .code = 0x34, .umask = 0x03};
   m.wrmsr(cbo_msr(5, 0x14), 0x10u << 18 | 0x1d);
   m.wrmsr(cbo_msr(5, 0x11), kEn | kTidEn | umask(0x03) | 0x34);
   lookup.state = 0x10;
@@ -526,7 +515,7 @@ TEST(SandyBridge, PciDevicesAreItsOwn) {
   EXPECT_EQ(m.pci_read(devfn(19, 1), 0), 0x3c438086u) << "R2PCIe";
   EXPECT_EQ(m.pci_read(devfn(19, 6), 0), 0x3c458086u) << "R3QPI 1";
   EXPECT_EQ(m.pci_read(devfn(5, 6), 0, 4, 0, true), ~0u) << "no IRP";
-  EXPECT_EQ(model_boxes(m.model(), MODEL_IRP), 0u);
+  EXPECT_EQ(m.boxes(IRP), 0u);
 }
 
 TEST(SandyBridge, NothingIsLeftInRegistersThatAreNotThere) {

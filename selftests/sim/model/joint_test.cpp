@@ -17,26 +17,19 @@ constexpr u64 kEveryLookup = 0x003fffffULL << 32;
 constexpr u64 kEverySnoop = 0x003fffffULL << 32;
 
 model_config frontside(const model_generation &gen) {
-  model_config config = kFull;
-  config.gen = &gen;
-  config.cboxes = 0;
-  config.sboxes = 0;
-  config.has = 0;
-  config.imcs = 0;
-  config.qpi_ports = 0;
-  return config;
+  return full(gen);
 }
 
 Txn lookup() {
   Txn t;
-  t.box_type = MODEL_GBSQ;
+  t.box_type = GBSQ;
   t.agent = t.flow = t.type = t.snoop = t.state = 1;
   return t;
 }
 
 Txn snoop() {
   Txn t = lookup();
-  t.box_type = MODEL_GSNPQ;
+  t.box_type = GSNPQ;
   return t;
 }
 
@@ -58,9 +51,9 @@ class Xeon7100 : public ::testing::Test {
 };
 
 TEST_F(Xeon7100, HasEightCountersAndOneRegisterForAll) {
-  EXPECT_EQ(model_boxes(m.model(), MODEL_FSB), 1u);
-  EXPECT_EQ(model_boxes(m.model(), MODEL_CBOX), 0u);
-  EXPECT_EQ(model_boxes(m.model(), MODEL_UBOX), 0u);
+  EXPECT_EQ(m.boxes(FSB), 1u);
+  EXPECT_EQ(m.boxes(CBOX), 0u);
+  EXPECT_EQ(m.boxes(UBOX), 0u);
   for (u32 msr = 0x107cc; msr < 0x107d4; msr++)
     EXPECT_TRUE(model_msr_claims(m.model(), msr)) << std::hex << msr;
   EXPECT_TRUE(model_msr_claims(m.model(), kGlobal));
@@ -91,7 +84,7 @@ TEST_F(Xeon7100, BusEventsAreOred) {
   EXPECT_LT(both, one + two) << "the waves have cycles in common";
 
   Txn t;
-  t.box_type = MODEL_FSB;
+  t.box_type = FSB;
   t.code = 45;
   t.count = 9;
   t.value = 3;

@@ -9,7 +9,8 @@ namespace test {
 namespace {
 
 constexpr const char* kNames[] = {"ubox", "cbox", "sbox", "ha",     "imc",
-                                  "irp",  "pcu",  "qpi",  "r2pcie", "r3qpi"};
+                                  "irp",  "pcu",  "qpi",  "r2pcie", "r3qpi",
+                                  "gbsq", "gsnpq", "fsb"};
 
 // Devices and functions of Table 1-3. pci_test.cpp checks the device IDs of the iMC.
 constexpr unsigned kHa[] = {devfn(18, 1), devfn(18, 5)};
@@ -24,20 +25,20 @@ Reg msr(unsigned at) { return {.at = at, .bytes = 8}; }
 Reg pci(const Box& box, unsigned at, unsigned bytes) {
   Reg reg{.pci = true, .at = at, .bytes = bytes};
   switch (box.box_type) {
-    case MODEL_HA:
+    case HA:
       reg.devfn = kHa[box.index];
       break;
-    case MODEL_IMC:
+    case IMC:
       reg.devfn = kImc[box.index];
       break;
-    case MODEL_IRP:
+    case IRP:
       reg.devfn = devfn(5, 6);
       reg.io_bus = true;
       break;
-    case MODEL_QPI:
+    case QPI:
       reg.devfn = kQpi[box.index];
       break;
-    case MODEL_R2PCIE:
+    case R2PCIE:
       reg.devfn = devfn(16, 1);
       break;
     default:
@@ -63,38 +64,38 @@ constexpr model_ops kOps = {on_pmi, on_now_ns, on_undefined};
 }  // namespace
 
 unsigned Box::counters() const {
-  if (box_type == MODEL_UBOX || box_type == MODEL_IRP) return 2;
-  return box_type == MODEL_R3QPI ? 3 : 4;
+  if (box_type == UBOX || box_type == IRP) return 2;
+  return box_type == R3QPI ? 3 : 4;
 }
 
 u32 Box::ones() const {
-  return box_type == MODEL_R2PCIE || box_type == MODEL_R3QPI ? 0 : kOnes;
+  return box_type == R2PCIE || box_type == R3QPI ? 0 : kOnes;
 }
 
 u32 Box::status_bit(unsigned counter) const {
   // both IRPs have their bits in the same register
-  if (box_type == MODEL_IRP) return 1u << (2 * index + counter);
-  return 1u << (box_type == MODEL_IMC ? counter + 1 : counter);
+  if (box_type == IRP) return 1u << (2 * index + counter);
+  return 1u << (box_type == IMC ? counter + 1 : counter);
 }
 
 // Table 2-3
 u64 Box::global_bits() const {
   switch (box_type) {
-    case MODEL_UBOX:
+    case UBOX:
       return 1ull << 1;
-    case MODEL_HA:
+    case HA:
       return index == 0 ? 1ull << 21 : 1ull << 22;
-    case MODEL_IMC:
+    case IMC:
       return index < 4 ? 1ull << 23 : 1ull << 24;
-    case MODEL_IRP:
+    case IRP:
       return 1ull << 34;
-    case MODEL_PCU:
+    case PCU:
       return 1ull << 2;
-    case MODEL_QPI:
+    case QPI:
       return index < 2 ? 1ull << 25 : 1ull << 26;
-    case MODEL_R2PCIE:
+    case R2PCIE:
       return 1ull << 29;
-    case MODEL_R3QPI:
+    case R3QPI:
       return 1ull << 35 | (index < 2 ? 1ull << 27 : 1ull << 28);
     default:
       return 0;
@@ -103,14 +104,14 @@ u64 Box::global_bits() const {
 
 u32 Box::event() const {
   switch (box_type) {
-    case MODEL_UBOX:
+    case UBOX:
       return 0x46;
-    case MODEL_IRP:
+    case IRP:
       return 0x0d;
-    case MODEL_QPI:
+    case QPI:
       return 0x14;
-    case MODEL_R2PCIE:
-    case MODEL_R3QPI:
+    case R2PCIE:
+    case R3QPI:
       return 0x01;
     default:
       return 0x00;
@@ -123,15 +124,15 @@ std::string Box::name() const {
 
 Reg Box::ctl(unsigned i) const {
   switch (box_type) {
-    case MODEL_UBOX:
+    case UBOX:
       return msr(0x705 + i);
-    case MODEL_CBOX:
+    case CBOX:
       return msr(0xe01 + 16 * index + i);
-    case MODEL_SBOX:
+    case SBOX:
       return msr(0x721 + 10 * index + i);
-    case MODEL_PCU:
+    case PCU:
       return msr(0x711 + i);
-    case MODEL_IRP:
+    case IRP:
       return pci(*this, 0xd8 + 4 * (2 * index + i), 4);
     default:
       return pci(*this, 0xd8 + 4 * i, 4);
@@ -140,15 +141,15 @@ Reg Box::ctl(unsigned i) const {
 
 Reg Box::ctr(unsigned i) const {
   switch (box_type) {
-    case MODEL_UBOX:
+    case UBOX:
       return msr(0x709 + i);
-    case MODEL_CBOX:
+    case CBOX:
       return msr(0xe08 + 16 * index + i);
-    case MODEL_SBOX:
+    case SBOX:
       return msr(0x726 + 10 * index + i);
-    case MODEL_PCU:
+    case PCU:
       return msr(0x717 + i);
-    case MODEL_IRP:
+    case IRP:
       return pci(*this, 0xa0 + 8 * (2 * index + i), 8);
     default:
       return pci(*this, 0xa0 + 8 * i, 8);
@@ -156,20 +157,20 @@ Reg Box::ctr(unsigned i) const {
 }
 
 Reg Box::fixed_ctl() const {
-  return box_type == MODEL_UBOX ? msr(0x703) : pci(*this, 0xf0, 4);
+  return box_type == UBOX ? msr(0x703) : pci(*this, 0xf0, 4);
 }
 
 Reg Box::fixed_ctr() const {
-  return box_type == MODEL_UBOX ? msr(0x704) : pci(*this, 0xd0, 8);
+  return box_type == UBOX ? msr(0x704) : pci(*this, 0xd0, 8);
 }
 
 Reg Box::box_ctl() const {
   switch (box_type) {
-    case MODEL_CBOX:
+    case CBOX:
       return msr(0xe00 + 16 * index);
-    case MODEL_SBOX:
+    case SBOX:
       return msr(0x720 + 10 * index);
-    case MODEL_PCU:
+    case PCU:
       return msr(0x710);
     default:
       return pci(*this, 0xf4, 4);
@@ -178,13 +179,13 @@ Reg Box::box_ctl() const {
 
 Reg Box::status() const {
   switch (box_type) {
-    case MODEL_UBOX:
+    case UBOX:
       return msr(0x708);
-    case MODEL_CBOX:
+    case CBOX:
       return msr(0xe07 + 16 * index);
-    case MODEL_SBOX:
+    case SBOX:
       return msr(0x725 + 10 * index);
-    case MODEL_PCU:
+    case PCU:
       return msr(0x716);
     default:
       return pci(*this, 0xf8, 4);
@@ -196,16 +197,33 @@ std::vector<Box> all_boxes(bool (*wanted)(const Box&)) {
   std::vector<Box> boxes;
   for (unsigned box_type = 0; box_type < std::size(kCount); ++box_type)
     for (unsigned i = 0; i < kCount[box_type]; ++i) {
-      const Box box{static_cast<model_box_type>(box_type), i};
+      const Box box{static_cast<BoxType>(box_type), i};
       if (!wanted || wanted(box)) boxes.push_back(box);
     }
   return boxes;
 }
 
+model_config full(const model_generation& gen) {
+  model_config config = kTwoPackages;
+  config.gen = &gen;
+  model_all_boxes(&config);
+  return config;
+}
+
+int set_boxes(model_config& config, const char* box_type, u32 number) {
+  model_limits limits;
+  return model_set_boxes(&config, box_type, number, &limits);
+}
+
 Machine::Machine(const model_config& config)
-    : memory_(model_size() / sizeof(u64) + 1),
+    : gen_(*config.gen),
+      memory_(model_size() / sizeof(u64) + 1),
       model_(reinterpret_cast<struct model*>(memory_.data())) {
   EXPECT_EQ(model_init(model_, &config, &kOps, this), 0);
+}
+
+unsigned Machine::type(BoxType box_type) const {
+  return model_find_type(&gen_, kNames[box_type]);
 }
 
 u64 Machine::read(const Reg& reg, unsigned pkg) {
@@ -255,7 +273,7 @@ void Machine::program(const Box& box, unsigned counter, u32 ctl, unsigned pkg) {
 
 s64 Machine::traffic(const Txn& txn) {
   const model_txn t = {
-      .box_type = txn.box_type,
+      .box_type = type(txn.box_type),
       .box = txn.box,
       .pkg = txn.pkg,
       .code = txn.code,

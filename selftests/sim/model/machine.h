@@ -46,6 +46,12 @@ constexpr unsigned devfn(unsigned device, unsigned function) {
   return device << 3 | function;
 }
 
+// The box types of all generations: those of chapter 2 of the manual in its order, then the
+// box types of Xeon 7100 and 7400.
+enum BoxType {
+  UBOX, CBOX, SBOX, HA, IMC, IRP, PCU, QPI, R2PCIE, R3QPI, GBSQ, GSNPQ, FSB,
+};
+
 // Address of a register: MSR `at`, or offset `at` in the configuration space of `devfn`.
 // `bytes` is 8 for a counter in PCI space.
 struct Reg {
@@ -58,19 +64,19 @@ struct Reg {
 
 // A box and the addresses of its registers, from the tables of chapter 2.
 struct Box {
-  model_box_type box_type;
+  BoxType box_type;
   unsigned index;
 
   unsigned counters() const;
-  bool has_fixed() const { return box_type == MODEL_UBOX || box_type == MODEL_IMC; }
-  bool has_ov_en() const { return box_type != MODEL_CBOX && box_type != MODEL_SBOX; }
-  bool has_box_ctl() const { return box_type != MODEL_UBOX; }
+  bool has_fixed() const { return box_type == UBOX || box_type == IMC; }
+  bool has_ov_en() const { return box_type != CBOX && box_type != SBOX; }
+  bool has_box_ctl() const { return box_type != UBOX; }
   // Reserved bits of the box control that must be written as 1: 17:16, or none.
   u32 ones() const;
   u32 status_bit(unsigned counter) const;
   u64 global_bits() const;
   bool has_clockticks() const {
-    return box_type != MODEL_UBOX && box_type != MODEL_IRP;
+    return box_type != UBOX && box_type != IRP;
   }
   // Event code that counts in every cycle, or in some cycles if the box type has no
   // event for every cycle.
@@ -90,7 +96,7 @@ std::vector<Box> all_boxes(bool (*wanted)(const Box&) = nullptr);
 
 // struct model_txn with a default for every member.
 struct Txn {
-  model_box_type box_type = MODEL_UBOX;
+  BoxType box_type = UBOX;
   unsigned box = 0;
   unsigned pkg = 0;
   u32 code = 0;
@@ -125,14 +131,13 @@ struct Pmi {
   bool wake;
 };
 
-inline constexpr model_config kFull = {
+// A machine with two packages, which have all boxes that the generation allows
+model_config full(const model_generation& gen);
+
+inline constexpr model_config kTwoPackages = {
     .gen = &model_hswep,
     .packages = 2,
-    .cboxes = 18,
-    .sboxes = 4,
-    .has = 2,
-    .imcs = 8,
-    .qpi_ports = 3,
+    .boxes = {},
     .counter_bits = 48,
     .fixed_bits = 48,
     .num_c = -1,
@@ -146,6 +151,11 @@ inline constexpr model_config kFull = {
     .clock_khz = {},
 };
 
+// Sets a number of boxes, and returns 0, or -1 if it is invalid.
+int set_boxes(model_config& config, const char* box_type, u32 number);
+
+inline const model_config kFull = full(model_hswep);
+
 class Machine {
  public:
   explicit Machine(const model_config& config = kFull);
@@ -156,6 +166,12 @@ class Machine {
     return model_;
   }
 
+  // Index of a box type in the generation's table
+  unsigned type(BoxType box_type) const;
+  unsigned boxes(BoxType box_type) const { return model_boxes(model_, type(box_type)); }
+  int fault(enum model_fault fault, unsigned pkg, BoxType box_type, unsigned box, bool on) {
+    return ::model_fault(model_, fault, pkg, type(box_type), box, on);
+  }
   u64 read(const Reg& reg, unsigned pkg = 0);
   int write(const Reg& reg, u64 value, unsigned pkg = 0);
   u64 rdmsr(u32 msr, unsigned pkg = 0);
@@ -177,6 +193,7 @@ class Machine {
   u64 now_ns = 0;
 
  private:
+  const model_generation& gen_;
   std::vector<u64> memory_;
   struct model* model_;
 };

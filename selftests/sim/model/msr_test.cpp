@@ -44,8 +44,8 @@ TEST(MsrSpace, ClaimsExactlyTable1_2) {
 TEST(MsrSpace, AbsentBoxesAndPackagesAreNotMine) {
   model_config config = kFull;
   config.packages = 1;
-  config.cboxes = 8;
-  config.sboxes = 2;
+  set_boxes(config, "cbox", 8);
+  set_boxes(config, "sbox", 2);
   Machine m(config);
   u64 value;
   EXPECT_TRUE(model_msr_claims(m.model(), 0xe70));
@@ -88,7 +88,7 @@ TEST(GlobalRegisters, ConfigNumC) {
   EXPECT_EQ(m.rdmsr(kGlobalConfig), 31u) << "4:0 RW, others RV";
 
   model_config config = kFull;
-  config.cboxes = 12;
+  set_boxes(config, "cbox", 12);
   EXPECT_EQ(Machine(config).rdmsr(kGlobalConfig), 12u);
   config.num_c = 31;
   EXPECT_EQ(Machine(config).rdmsr(kGlobalConfig), 31u);

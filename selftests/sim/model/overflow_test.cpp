@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(All, Overflow,
 
 // §2.1.1, §2.1.1.1, §2.1.1.2
 TEST_P(Overflow, SetsBothStatusesFreezesAllAndSendsPmi) {
-  const Box witness{MODEL_CBOX, 7};
+  const Box witness{CBOX, 7};
   m.program(witness, 0, kEn | 0x00);
   m.wrmsr(kGlobalCtl, kWakeOnPmi | 0x62);
   arm(20);
@@ -158,7 +158,7 @@ TEST_P(Overflow, SampleIntervalAfterSampleInterval) {
     m.advance(17);
     now += 17;
     if (box.has_box_ctl()) {
-      if (box.box_type != MODEL_SBOX) m.write(box.box_ctl(), box.ones() | kRstCtrs);
+      if (box.box_type != SBOX) m.write(box.box_ctl(), box.ones() | kRstCtrs);
       EXPECT_EQ(m.read(box.ctr(i)), 0u);
     }
     clear_global();
@@ -195,7 +195,7 @@ TEST(NoOvEn, CboAndSboOnlySetTheirOwnStatus) {
 // ov_u_fixed"; the box status has no bit for it (Table 2-6)
 TEST(FixedOverflow, Ubox) {
   Machine m;
-  const Box ubox{MODEL_UBOX, 0};
+  const Box ubox{UBOX, 0};
   m.wrmsr(kGlobalCtl, 1);
   m.write(ubox.fixed_ctr(), kTop - 50);
   m.write(ubox.fixed_ctl(), kEn | kOvEn);
@@ -220,7 +220,7 @@ TEST(FixedOverflow, Ubox) {
 TEST(FixedOverflow, EveryMemoryChannel) {
   for (unsigned channel = 0; channel < 8; ++channel) {
     Machine m;
-    const Box imc{MODEL_IMC, channel};
+    const Box imc{IMC, channel};
     m.wrmsr(kGlobalCtl, 1);
     m.write(imc.fixed_ctr(), kTop - 50);
     m.write(imc.fixed_ctl(), kEn | kOvEn);
@@ -234,7 +234,7 @@ TEST(FixedOverflow, EveryMemoryChannel) {
 // Table 2-113: the general counters follow in bits 4:1
 TEST(FixedOverflow, ImcStatusBitsInOrder) {
   Machine m;
-  const Box imc{MODEL_IMC, 5};
+  const Box imc{IMC, 5};
   m.write(imc.fixed_ctl(), kEn);
   m.write(imc.fixed_ctr(), kTop - 1);
   for (unsigned i = 0; i < 4; ++i) {
@@ -252,7 +252,7 @@ TEST(FixedOverflow, ImcStatusBitsInOrder) {
 // §2.1.3 "More than one counter may overflow at any given time."
 TEST(Together, CountersOfOneBoxInOneCycle) {
   Machine m;
-  const Box ha{MODEL_HA, 1};
+  const Box ha{HA, 1};
   m.wrmsr(kGlobalCtl, 1);
   for (unsigned i : {0u, 2u}) {
     m.write(ha.ctr(i), kTop - 9);
@@ -265,7 +265,7 @@ TEST(Together, CountersOfOneBoxInOneCycle) {
 
 TEST(Together, BoxesOfOnePackageInOneCycle) {
   Machine m;
-  const Box boxes[] = {{MODEL_PCU, 0}, {MODEL_QPI, 2}, {MODEL_IMC, 7}};
+  const Box boxes[] = {{PCU, 0}, {QPI, 2}, {IMC, 7}};
   m.wrmsr(kGlobalCtl, 1);
   u64 bits = 0;
   for (const Box& box : boxes) {
@@ -282,7 +282,7 @@ TEST(Together, BoxesOfOnePackageInOneCycle) {
 
 TEST(Together, PackagesInOneCycle) {
   Machine m;
-  const Box pcu{MODEL_PCU, 0};
+  const Box pcu{PCU, 0};
   for (unsigned pkg : {0u, 1u}) {
     m.wrmsr(kGlobalCtl, 1u << pkg, pkg);
     m.write(pcu.ctr(0), kTop - 9, pkg);
@@ -299,7 +299,7 @@ TEST(Together, PackagesInOneCycle) {
 // While package 0 is frozen by its overflow, package 1 keeps counting.
 TEST(Together, APackageDoesNotStopTheOther) {
   Machine m;
-  const Box pcu{MODEL_PCU, 0};
+  const Box pcu{PCU, 0};
   m.write(pcu.ctr(0), kTop - 9, 0);
   m.program(pcu, 0, kEn | kOvEn, 0);
   m.program(pcu, 0, kEn, 1);
@@ -313,7 +313,7 @@ TEST(Together, APackageDoesNotStopTheOther) {
 // freeze until ov_q0 is cleared.
 TEST(Together, BoxesThatShareAGlobalBit) {
   Machine m;
-  const Box port0{MODEL_QPI, 0}, port1{MODEL_QPI, 1};
+  const Box port0{QPI, 0}, port1{QPI, 1};
   m.wrmsr(kGlobalCtl, 1);
   m.write(port0.ctr(0), kTop - 10);
   m.write(port1.ctr(0), kTop - 20);
@@ -330,7 +330,7 @@ TEST(Together, BoxesThatShareAGlobalBit) {
 // Table 2-3: an R3QPI overflow is in ov_rq and in ov_rq0 or ov_rq1
 TEST(Together, R3qpiHasTwoGlobalBitsAndBothMustBeCleared) {
   Machine m;
-  const Box link{MODEL_R3QPI, 2};
+  const Box link{R3QPI, 2};
   m.wrmsr(kGlobalCtl, 1);
   m.program(link, 0, kEn | kOvEn | 0x01);
   for (u64 cleared : {1ull << 35, 1ull << 28}) {
@@ -373,7 +373,7 @@ TEST(GlobalStatus, OnesClearAndZerosDoNot) {
 // when another box overflows.
 TEST(GlobalStatus, UnclearedOverflowIsNotReportedAgain) {
   Machine m;
-  const Box pcu{MODEL_PCU, 0}, ha{MODEL_HA, 0};
+  const Box pcu{PCU, 0}, ha{HA, 0};
   m.write(pcu.ctr(0), kTop - 10);
   m.program(pcu, 0, kEn | kOvEn);
   EXPECT_EQ(m.advance(100), 10u);
@@ -388,7 +388,7 @@ TEST(GlobalStatus, UnclearedOverflowIsNotReportedAgain) {
 
 TEST(GlobalStatus, ClearingABoxWhileItCountsRearmsIt) {
   Machine m;
-  const Box pcu{MODEL_PCU, 0};
+  const Box pcu{PCU, 0};
   m.write(pcu.ctr(0), kTop - 10);
   m.program(pcu, 0, kEn | kOvEn);
   EXPECT_EQ(m.advance(100), 10u);
@@ -405,7 +405,7 @@ TEST(GlobalStatus, ClearingABoxWhileItCountsRearmsIt) {
 // In a package or a box that software froze, an armed counter does not overflow.
 TEST(GlobalStatus, SoftwareFreezeKeepsArmedCountersQuiet) {
   Machine m;
-  const Box pcu{MODEL_PCU, 0};
+  const Box pcu{PCU, 0};
   m.wrmsr(kGlobalCtl, 1);
   m.write(pcu.ctr(0), kTop - 10);
   m.program(pcu, 0, kEn | kOvEn);
@@ -423,7 +423,7 @@ TEST(GlobalStatus, SoftwareFreezeKeepsArmedCountersQuiet) {
 // The model predicts the overflow again after every change of an armed counter.
 TEST(GlobalStatus, RearmingAnArmedCounterMovesItsOverflow) {
   Machine m;
-  const Box qpi{MODEL_QPI, 0};
+  const Box qpi{QPI, 0};
   m.program(qpi, 0, kEn | kOvEn | 0x14);
   m.write(qpi.ctr(0), kTop - 1000);
   EXPECT_EQ(m.advance(10), 10u);
@@ -443,7 +443,7 @@ TEST(GlobalStatus, AdvanceTakesTheWholeOfTime) {
   Machine m;
   EXPECT_EQ(m.advance(U64_MAX / 2), U64_MAX / 2);
   Machine armed;
-  const Box pcu{MODEL_PCU, 0};
+  const Box pcu{PCU, 0};
   armed.program(pcu, 0, kEn | kOvEn | 0x73);
   EXPECT_LT(armed.advance(U64_MAX / 2), kTop * 16);
   EXPECT_TRUE(model_frozen(armed.model(), 0));
@@ -453,7 +453,7 @@ TEST(GlobalStatus, AdvanceTakesTheWholeOfTime) {
 
 TEST(FrozenTime, FromOverflowToUnfreeze) {
   Machine m;
-  const Box pcu{MODEL_PCU, 0};
+  const Box pcu{PCU, 0};
   m.now_ns = 1000;
   m.wrmsr(kGlobalCtl, kFrzAll);
   m.now_ns = 2000;
@@ -476,7 +476,7 @@ TEST(FrozenTime, FromOverflowToUnfreeze) {
 // counts from the overflow's freeze on, and not from software's.
 TEST(FrozenTime, FromTheOverflowAlsoIfFrozenBefore) {
   Machine m;
-  const Box pcu{MODEL_PCU, 0};
+  const Box pcu{PCU, 0};
   const model_delays delays{30, 0, 0};
   model_set_delays(m.model(), &delays);
   m.write(pcu.ctr(0), kTop - 10);
@@ -496,7 +496,7 @@ TEST(Fault, DeadPciFunctionReadsOnesAndIgnoresWrites) {
   for (const Box& box : all_boxes()) {
     Machine m;
     const bool pci = box.ctl(0).pci;
-    EXPECT_EQ(model_fault(m.model(), MODEL_FAULT_DEAD_PCI, 0, box.box_type,
+    EXPECT_EQ(m.fault(MODEL_FAULT_DEAD_PCI, 0, box.box_type,
                           box.index, true),
               pci ? 0 : -1);
     if (!pci) continue;
@@ -509,7 +509,7 @@ TEST(Fault, DeadPciFunctionReadsOnesAndIgnoresWrites) {
     EXPECT_NE(m.pci_read(at.devfn, 0, 4, 1, at.io_bus), 0xffffffffu);
     m.program(box, 0, kEn | box.event());
     m.write(box.ctr(0), 5);
-    model_fault(m.model(), MODEL_FAULT_DEAD_PCI, 0, box.box_type, box.index, false);
+    m.fault(MODEL_FAULT_DEAD_PCI, 0, box.box_type, box.index, false);
     EXPECT_EQ(m.read(box.ctl(0)), 0u);
     EXPECT_EQ(m.read(box.ctr(0)), 0u);
   }
@@ -517,23 +517,23 @@ TEST(Fault, DeadPciFunctionReadsOnesAndIgnoresWrites) {
 
 TEST(Fault, DeadFunctionNeitherCountsNorOverflows) {
   Machine m;
-  const Box imc{MODEL_IMC, 0};
+  const Box imc{IMC, 0};
   m.write(imc.ctr(0), kTop - 100);
   m.program(imc, 0, kEn | kOvEn);
   m.advance(40);
-  model_fault(m.model(), MODEL_FAULT_DEAD_PCI, 0, MODEL_IMC, 0, true);
+  m.fault(MODEL_FAULT_DEAD_PCI, 0, IMC, 0, true);
   EXPECT_EQ(m.advance(1000), 1000u);
-  model_fault(m.model(), MODEL_FAULT_DEAD_PCI, 0, MODEL_IMC, 0, false);
+  m.fault(MODEL_FAULT_DEAD_PCI, 0, IMC, 0, false);
   EXPECT_EQ(m.read(imc.ctr(0)), kTop - 60);
   EXPECT_EQ(m.advance(1000), 60u);
 }
 
 TEST(Fault, StuckStatusDoesNotClear) {
   Machine m;
-  const Box imc{MODEL_IMC, 3};
+  const Box imc{IMC, 3};
   m.wrmsr(kGlobalCtl, 1);
   EXPECT_EQ(
-      model_fault(m.model(), MODEL_FAULT_STUCK_STATUS, 0, MODEL_IMC, 3, true),
+      m.fault(MODEL_FAULT_STUCK_STATUS, 0, IMC, 3, true),
       0);
   m.write(imc.ctr(0), kTop - 10);
   m.program(imc, 0, kEn | kOvEn);
@@ -544,15 +544,15 @@ TEST(Fault, StuckStatusDoesNotClear) {
   m.write(imc.ctr(0), kTop - 10);
   m.wrmsr(kGlobalCtl, kUnfrzAll | 1);
   EXPECT_EQ(m.advance(100), 100u) << "never a freeze again";
-  model_fault(m.model(), MODEL_FAULT_STUCK_STATUS, 0, MODEL_IMC, 3, false);
+  m.fault(MODEL_FAULT_STUCK_STATUS, 0, IMC, 3, false);
   m.write(imc.status(), 0x1f);
   EXPECT_EQ(m.read(imc.status()), 0u);
 }
 
 TEST(Fault, NoPmiLeavesStatusAndFreeze) {
   Machine m;
-  const Box pcu{MODEL_PCU, 0}, ha{MODEL_HA, 0};
-  model_fault(m.model(), MODEL_FAULT_NO_PMI, 0, MODEL_PCU, 0, true);
+  const Box pcu{PCU, 0}, ha{HA, 0};
+  m.fault(MODEL_FAULT_NO_PMI, 0, PCU, 0, true);
   m.wrmsr(kGlobalCtl, 1);
   m.write(pcu.ctr(0), kTop - 10);
   m.program(pcu, 0, kEn | kOvEn);
@@ -582,16 +582,16 @@ TEST(Fault, SpuriousPmiHasNoStatus) {
 
 TEST(Fault, OfAnAbsentBoxIsRefused) {
   Machine m;
-  EXPECT_EQ(model_fault(m.model(), MODEL_FAULT_NO_PMI, 2, MODEL_PCU, 0, true),
+  EXPECT_EQ(m.fault(MODEL_FAULT_NO_PMI, 2, PCU, 0, true),
             -1);
-  EXPECT_EQ(model_fault(m.model(), MODEL_FAULT_NO_PMI, 0, MODEL_HA, 2, true),
+  EXPECT_EQ(m.fault(MODEL_FAULT_NO_PMI, 0, HA, 2, true),
             -1);
-  EXPECT_EQ(model_fault(m.model(), MODEL_FAULTS, 0, MODEL_HA, 0, true), -1);
+  EXPECT_EQ(m.fault(MODEL_FAULTS, 0, HA, 0, true), -1);
 }
 
 TEST(Fault, SurvivesAReset) {
   Machine m;
-  model_fault(m.model(), MODEL_FAULT_DEAD_PCI, 0, MODEL_HA, 0, true);
+  m.fault(MODEL_FAULT_DEAD_PCI, 0, HA, 0, true);
   model_reset(m.model());
   EXPECT_EQ(m.pci_read(devfn(18, 1), 0), 0xffffffffu);
 }

@@ -106,7 +106,7 @@ TEST(PciSpace, NodeIdAndMapNameThePackage) {
 TEST(PciSpace, DieSaysHowManySbos) {
   EXPECT_NE(Machine().pci_read(devfn(30, 3), 0x94) & 0xc0, 0u);
   model_config config = kFull;
-  config.sboxes = 2;
+  set_boxes(config, "sbox", 2);
   EXPECT_EQ(Machine(config).pci_read(devfn(30, 3), 0x94) & 0xc0, 0u);
 }
 
@@ -121,9 +121,9 @@ TEST(PciSpace, QpiRateIs9_6GT) {
 
 TEST(PciSpace, ASmallPackageHasFewerFunctions) {
   model_config config = kFull;
-  config.has = 1;
-  config.imcs = 3;
-  config.qpi_ports = 1;
+  set_boxes(config, "ha", 1);
+  set_boxes(config, "imc", 3);
+  set_boxes(config, "qpi", 1);
   Machine m(config);
   auto present = [&](unsigned device, unsigned function) {
     return m.pci_read(devfn(device, function), 0) != 0xffffffff;
@@ -142,7 +142,7 @@ TEST(PciSpace, ASmallPackageHasFewerFunctions) {
   EXPECT_TRUE(present(11, 1));
   EXPECT_FALSE(present(11, 2));
   EXPECT_FALSE(present(11, 5));
-  EXPECT_EQ(model_boxes(m.model(), MODEL_R3QPI), 1u);
+  EXPECT_EQ(m.boxes(R3QPI), 1u);
   EXPECT_EQ(m.pci_read(devfn(8, 2), 0, 4, 2), 0xffffffffu)
       << "no third package";
 }

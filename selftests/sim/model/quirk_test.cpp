@@ -16,7 +16,7 @@ constexpr u32 kAbsent = 0xffffffff;
 class LeftBehind : public testing::Test {
  protected:
   void leave(u32 state) { model_make_dirty(m.model(), state); }
-  const Box ha{MODEL_HA, 1}, pcu{MODEL_PCU, 0}, cbox{MODEL_CBOX, 17};
+  const Box ha{HA, 1}, pcu{PCU, 0}, cbox{CBOX, 17};
   Machine m;
 };
 
@@ -135,7 +135,7 @@ TEST(Missing, ConfigurationSpaceAbove0xff) {
 TEST(Twice, TheSecondFunctionIsTheSameBox) {
   Machine m;
   EXPECT_EQ(m.pci_read(devfn(22, 0), 0), kAbsent);
-  model_second_function(m.model(), MODEL_IMC, 2);
+  model_second_function(m.model(), m.type(IMC), 2);
   EXPECT_EQ(m.pci_read(devfn(22, 0), 0), m.pci_read(devfn(21, 0), 0));
   m.pci_write(devfn(22, 0), 0xd8, kEn);
   EXPECT_EQ(m.pci_read(devfn(21, 0), 0xd8), kEn);
@@ -155,7 +155,7 @@ model_config strict() {
 // to ensure that the value is recorded in the register"
 TEST(WriteWhole, RecordsAValueThatIsWrittenTwice) {
   Machine m(strict());
-  for (const Box& box : {Box{MODEL_SBOX, 2}, Box{MODEL_R3QPI, 1}}) {
+  for (const Box& box : {Box{SBOX, 2}, Box{R3QPI, 1}}) {
     const u32 ctl = kEn | 0x05 | umask(3);
     m.write(box.ctl(1), ctl & ~kEn);
     m.write(box.ctl(1), ctl);
@@ -175,7 +175,7 @@ TEST(WriteWhole, RecordsAValueThatIsWrittenTwice) {
 // In R2PCIe only the event select needs the second write (§2.10.2.2).
 TEST(WriteWhole, NotOfR2pcie) {
   Machine m(strict());
-  const Box r2pcie{MODEL_R2PCIE, 0};
+  const Box r2pcie{R2PCIE, 0};
   m.write(r2pcie.ctl(0), 0x05);
   m.write(r2pcie.ctl(0), kEn | 0x05);
   EXPECT_EQ(m.read(r2pcie.ctl(0)), kEn | 0x05);
@@ -183,14 +183,14 @@ TEST(WriteWhole, NotOfR2pcie) {
 
 TEST(CounterGp, BitsAbove43Fault) {
   Machine m(strict());
-  for (const Box& box : {Box{MODEL_SBOX, 0}, Box{MODEL_UBOX, 0}}) {
+  for (const Box& box : {Box{SBOX, 0}, Box{UBOX, 0}}) {
     EXPECT_EQ(m.write(box.ctr(0), 1ull << 44), MODEL_GP) << box.name();
     EXPECT_EQ(m.read(box.ctr(0)), 0u) << box.name();
     EXPECT_EQ(m.write(box.ctr(0), (1ull << 44) - 1), MODEL_OK);
     EXPECT_EQ(m.read(box.ctr(0)), (1ull << 44) - 1);
   }
-  EXPECT_EQ(m.write(Box{MODEL_CBOX, 0}.ctr(0), kTop - 1), MODEL_OK);
-  EXPECT_EQ(m.write(Box{MODEL_UBOX, 0}.fixed_ctr(), kTop - 1), MODEL_OK);
+  EXPECT_EQ(m.write(Box{CBOX, 0}.ctr(0), kTop - 1), MODEL_OK);
+  EXPECT_EQ(m.write(Box{UBOX, 0}.fixed_ctr(), kTop - 1), MODEL_OK);
 }
 
 // Table 1-2

@@ -13,9 +13,9 @@
 namespace test {
 namespace {
 
-constexpr Box kHa = {MODEL_HA, 0};
-constexpr Box kCbox = {MODEL_CBOX, 0};
-constexpr Box kImc = {MODEL_IMC, 0};
+constexpr Box kHa = {HA, 0};
+constexpr Box kCbox = {CBOX, 0};
+constexpr Box kImc = {IMC, 0};
 constexpr u32 kRequests = 0x01;
 constexpr u32 kTorInserts = 0x35;
 
@@ -28,7 +28,7 @@ class Rates : public testing::Test {
   int rate(const Box& box, u32 code, u32 mask, u32 whole, u32 frac,
            u32 opc = 0, u32 tid = 0) {
     model_txn t{};
-    t.box_type = box.box_type;
+    t.box_type = m.type(box.box_type);
     t.box = box.index;
     t.code = code;
     t.umask = mask;
@@ -194,7 +194,7 @@ TEST_F(Rates, OtherEventsAndBoxesKeepTheirWaveforms) {
   rate(kHa, kRequests, 1, 3, 0);
   m.program(kHa, 0, kEn | other);
   plain.program(kHa, 0, kEn | other);
-  const Box second = {MODEL_HA, 1};
+  const Box second = {HA, 1};
   m.program(second, 0, kEn | kRequests | umask(1));
   plain.program(second, 0, kEn | kRequests | umask(1));
   m.advance(1000);
@@ -312,7 +312,7 @@ TEST_F(Rates, TheyOutliveAResetAndStartAgainWithTheClock) {
 }
 
 TEST_F(Rates, WhatIsNotThereIsRefused) {
-  EXPECT_EQ(rate({MODEL_HA, 2}, kRequests, 1, 1, 0), -1);
+  EXPECT_EQ(rate({HA, 2}, kRequests, 1, 1, 0), -1);
   EXPECT_EQ(rate(kHa, 0xf7, 1, 1, 0), -1);
   EXPECT_EQ(rate(kHa, kRequests, 1, MODEL_MAX_RATE + 1, 0), -1);
   EXPECT_EQ(rate(kHa, kRequests, 1, 0, kParts), -1);
@@ -324,7 +324,7 @@ TEST_F(Rates, WhatIsNotThereIsRefused) {
   EXPECT_EQ(run(kHa, 0, kRequests | umask(1), 10), 10u);
   Machine bare;
   model_txn t{};
-  t.box_type = MODEL_HA;
+  t.box_type = bare.type(HA);
   t.code = kRequests;
   const struct model_rate r = {1, 0};
   EXPECT_EQ(model_rate(bare.model(), &t, &r), -1) << "no memory";

@@ -9,25 +9,25 @@
 
 namespace test {
 
-std::span<const model_wave> waves(model_box_type box_type) {
+std::span<const model_wave> waves(BoxType box_type) {
   switch (box_type) {
-    case MODEL_UBOX:
+    case UBOX:
       return hswep_ubox_waves;
-    case MODEL_CBOX:
+    case CBOX:
       return hswep_cbox_waves;
-    case MODEL_SBOX:
+    case SBOX:
       return hswep_sbox_waves;
-    case MODEL_HA:
+    case HA:
       return hswep_ha_waves;
-    case MODEL_IMC:
+    case IMC:
       return hswep_imc_waves;
-    case MODEL_IRP:
+    case IRP:
       return hswep_irp_waves;
-    case MODEL_PCU:
+    case PCU:
       return hswep_pcu_waves;
-    case MODEL_QPI:
+    case QPI:
       return hswep_qpi_waves;
-    case MODEL_R2PCIE:
+    case R2PCIE:
       return hswep_r2pcie_waves;
     default:
       return hswep_r3qpi_waves;
@@ -37,15 +37,15 @@ std::span<const model_wave> waves(model_box_type box_type) {
 u32 event_value(const Selection& s, u64 cycle) {
   u32 ctl = s.ctl;
   unsigned counter = s.counter;
-  if (s.box_type == MODEL_CBOX && (ctl & 0xff) == 0x1f && counter > 0) {
+  if (s.box_type == CBOX && (ctl & 0xff) == 0x1f && counter > 0) {
     ctl = s.ctl0;
     counter = 0;
   }
 
-  const bool has_ext = s.box_type == MODEL_PCU || s.box_type == MODEL_QPI;
+  const bool has_ext = s.box_type == PCU || s.box_type == QPI;
   const u32 code = (ctl & 0xff) | (has_ext && (ctl & kExt) ? 0x100 : 0);
   u32 mask = ctl >> 8 & 0xff;
-  if (s.box_type == MODEL_PCU) mask = code & 0x80 ? mask & 0xc0 : 0;
+  if (s.box_type == PCU) mask = code & 0x80 ? mask & 0xc0 : 0;
 
   u32 sum = 0, most = 0;
   for (const model_wave& wave : waves(s.box_type)) {
@@ -53,7 +53,7 @@ u32 event_value(const Selection& s, u64 cycle) {
     const u32 value = wave.v[cycle % wave.period];
     if (wave.umask == mask) {
       if (!(wave.ctrs >> counter & 1)) return 0;
-      if (s.box_type == MODEL_PCU && code >= 0x0b && code <= 0x0e)
+      if (s.box_type == PCU && code >= 0x0b && code <= 0x0e)
         return value >= (s.pcu_filter >> 8 * (code - 0x0b) & 0xff) ? 1 : 0;
       return value;
     }
@@ -67,9 +67,9 @@ u32 event_value(const Selection& s, u64 cycle) {
 }
 
 u32 increment(const Selection& s, u64 cycle) {
-  const bool pcu = s.box_type == MODEL_PCU;
+  const bool pcu = s.box_type == PCU;
   const bool occupancy = pcu && (s.ctl & 0x80);
-  const u32 limit = s.ctl >> 24 & (pcu || s.box_type == MODEL_UBOX ? 0x1f : 0xff);
+  const u32 limit = s.ctl >> 24 & (pcu || s.box_type == UBOX ? 0x1f : 0xff);
   const bool invert = (s.ctl & kInvert) || (occupancy && (s.ctl & kOccInvert));
   const bool edge = occupancy ? s.ctl & kOccEdge : s.ctl & kEdge;
 

@@ -11,11 +11,11 @@
 namespace test {
 
 // Waveforms of all events of a box type
-std::span<const model_wave> waves(model_box_type box_type);
+std::span<const model_wave> waves(BoxType box_type);
 
 // Configuration of a counter, and of its box as far as the counter depends on the box
 struct Selection {
-  model_box_type box_type;
+  BoxType box_type;
   unsigned counter;
   u32 ctl;
   u32 ctl0 = 0;        // control of counter 0, for the CBo's COUNTER0_OCCUPANCY

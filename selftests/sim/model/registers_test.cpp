@@ -12,15 +12,15 @@ namespace {
 u32 ctl_fields(const Box& box) {
   constexpr u32 common = 0xffff | kEdge | kEn | kInvert;
   switch (box.box_type) {
-    case MODEL_UBOX:  // Table 2-7
+    case UBOX:  // Table 2-7
       return common | kOvEn | 0x1f000000;
-    case MODEL_CBOX:  // Table 2-16
-    case MODEL_SBOX:  // Table 2-47
+    case CBOX:  // Table 2-16
+    case SBOX:  // Table 2-47
       return common | kTidEn | 0xff000000;
-    case MODEL_PCU:  // Table 2-158
+    case PCU:  // Table 2-158
       return 0xff | 0xc000 | kEdge | kOvEn | kExt | kEn | kInvert | 0x1f000000 |
              kOccInvert | kOccEdge;
-    case MODEL_QPI:  // Table 2-170
+    case QPI:  // Table 2-170
       return common | kOvEn | kExt | 0xff000000;
     default:  // Tables 2-63, 2-114, 2-147, 2-215, 2-232
       return common | kOvEn | 0xff000000;
@@ -30,12 +30,12 @@ u32 ctl_fields(const Box& box) {
 // Reserved bits of a general counter's control register that must be written as 0.
 u32 ctl_must_be_zero(const Box& box) {
   switch (box.box_type) {
-    case MODEL_CBOX:
-    case MODEL_SBOX:
+    case CBOX:
+    case SBOX:
       return 1u << 21 | 1u << 20 | 1u << 16;
-    case MODEL_PCU:
+    case PCU:
       return 1u << 29 | 0x3f00;
-    case MODEL_QPI:
+    case QPI:
       return 1u << 16;
     default:
       return 1u << 21 | 1u << 16;
@@ -44,8 +44,8 @@ u32 ctl_must_be_zero(const Box& box) {
 
 // Width of the general counters of a box in a model with narrow counters.
 unsigned narrow_bits(const Box& box, unsigned counter_bits) {
-  return box.box_type == MODEL_UBOX || box.box_type == MODEL_SBOX ||
-                 box.box_type == MODEL_R3QPI
+  return box.box_type == UBOX || box.box_type == SBOX ||
+                 box.box_type == R3QPI
              ? counter_bits
              : 48;
 }
@@ -182,7 +182,7 @@ TEST_P(FixedCounter, NarrowOnesWrapAndSignalAtTheirWidth) {
 TEST_P(FixedCounter, Fields) {
   m.write(box.fixed_ctl(), 0xffffffff);
   EXPECT_EQ(m.read(box.fixed_ctl()),
-            kEn | kOvEn | (box.box_type == MODEL_IMC ? kInvert : 0));
+            kEn | kOvEn | (box.box_type == IMC ? kInvert : 0));
   EXPECT_EQ(m.undefined.size(), 1u) << "bit 21";
   m.write(box.fixed_ctl(), 0);
   m.write(box.fixed_ctr(), ~0ull);
@@ -190,7 +190,7 @@ TEST_P(FixedCounter, Fields) {
   m.write(box.fixed_ctl(), kRst);
   EXPECT_NE(m.read(box.fixed_ctr()), 0u) << "17 is not its reset bit";
   m.write(box.fixed_ctl(), 1u << 19);
-  if (box.box_type == MODEL_IMC) {
+  if (box.box_type == IMC) {
     EXPECT_EQ(m.read(box.fixed_ctr()), 0u);
     EXPECT_EQ(m.read(box.fixed_ctl()), 0u);
   } else {
@@ -256,7 +256,7 @@ TEST_P(BoxControlRegister, WithoutBits17And16IsReported) {
 }
 
 TEST_P(BoxControlRegister, WithBits17And16IsNotReported) {
-  if (box.box_type == MODEL_SBOX) m.write(box.box_ctl(), 1u << 16);
+  if (box.box_type == SBOX) m.write(box.box_ctl(), 1u << 16);
   EXPECT_TRUE(m.undefined.empty()) << "it takes one new bit a write";
   m.write(box.box_ctl(), kOnes);
   m.write(box.box_ctl(), kOnes | kFrz);
@@ -290,14 +290,14 @@ TEST_P(BoxStatus, StatusBitsSetByOverflowAndClearedByOnes) {
 TEST_P(BoxRegisters, StatusHasNoOtherBitsAndReservedOnesAreReported) {
   u32 reserved = 0;
   switch (box.box_type) {
-    case MODEL_HA:   // Table 2-62
-    case MODEL_QPI:  // Table 2-169
+    case HA:   // Table 2-62
+    case QPI:  // Table 2-169
       reserved = 1u << 4;
       break;
-    case MODEL_IMC:  // Table 2-113
+    case IMC:  // Table 2-113
       reserved = 1u << 5;
       break;
-    case MODEL_R3QPI:  // Table 2-231
+    case R3QPI:  // Table 2-231
       reserved = 1u << 3;
       break;
     default:

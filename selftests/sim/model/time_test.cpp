@@ -29,7 +29,7 @@ class Delays : public testing::Test {
     m.program(cbox, 0, kEn);
   }
 
-  const Box ha{MODEL_HA, 0}, imc{MODEL_IMC, 0}, cbox{MODEL_CBOX, 3};
+  const Box ha{HA, 0}, imc{IMC, 0}, cbox{CBOX, 3};
   Machine m;
 };
 
@@ -164,7 +164,7 @@ TEST_F(Delays, TrafficIsFasterThanTheFreeze) {
   delay(10, 0, 0);
   m.write(imc.ctr(0), kTop - 100);
   m.program(imc, 0, kEn | kOvEn | 0x04 | umask(0x01));
-  const Txn reads{.box_type = MODEL_IMC, .code = 0x04, .umask = 1, .count = 1000};
+  const Txn reads{.box_type = IMC, .code = 0x04, .umask = 1, .count = 1000};
   EXPECT_EQ(m.traffic(reads), 1000);
   EXPECT_FALSE(frozen());
   EXPECT_TRUE(model_pending(m.model()));
@@ -177,8 +177,8 @@ TEST_F(Delays, TrafficIsFasterThanTheFreeze) {
 TEST_F(Delays, AQueueThatIsFullLosesNoBit) {
   delay(1000, 0, 0);
   u64 bits = 0;
-  for (const Box& box : {ha, imc, Box{MODEL_QPI, 0}, Box{MODEL_R2PCIE, 0},
-                         Box{MODEL_R3QPI, 0}, Box{MODEL_PCU, 0}}) {
+  for (const Box& box : {ha, imc, Box{QPI, 0}, Box{R2PCIE, 0},
+                         Box{R3QPI, 0}, Box{PCU, 0}}) {
     arm(box, 100 + bits % 7);
     m.advance(1);
     bits |= box.global_bits();
@@ -208,9 +208,9 @@ TEST(Clocks, BoxesHaveTheirOwn) {
   const struct {
     Box box;
     u64 khz;
-  } boxes[] = {{{MODEL_CBOX, 0}, 2500000}, {{MODEL_IMC, 0}, 1066667},
-               {{MODEL_QPI, 0}, 2400000},  {{MODEL_PCU, 0}, 800000},
-               {{MODEL_HA, 0}, 2500000},   {{MODEL_R3QPI, 0}, 2500000}};
+  } boxes[] = {{{CBOX, 0}, 2500000}, {{IMC, 0}, 1066667},
+               {{QPI, 0}, 2400000},  {{PCU, 0}, 800000},
+               {{HA, 0}, 2500000},   {{R3QPI, 0}, 2500000}};
   u32 event[] = {0, 0, 0x14, 0, 0, 1};
   for (unsigned i = 0; i < std::size(boxes); ++i)
     m.program(boxes[i].box, 0, kEn | event[i]);
@@ -236,7 +236,7 @@ TEST(Clocks, OverflowsAreOnTime) {
     const u32 uclk = 100000 + random() % 5000000;
     const u32 dclk = 100000 + random() % 5000000;
     Machine m(clocks(uclk, dclk, 0, 0));
-    const Box imc{MODEL_IMC, 0};
+    const Box imc{IMC, 0};
     m.advance(random() % 1000000);
     const u64 from = model_cycles(m.model()), need = 1 + random() % 100000;
     m.wrmsr(kGlobalCtl, 1);
@@ -253,7 +253,7 @@ TEST(Clocks, OverflowsAreOnTime) {
 
 TEST(Clocks, LongTimesDoNotOverflow) {
   Machine m(clocks(9999999, 9999998, 0, 0));
-  const Box imc{MODEL_IMC, 0};
+  const Box imc{IMC, 0};
   m.program(imc, 0, kEn);
   const u64 cycles = 1ull << 60;
   m.advance(cycles);
@@ -274,9 +274,9 @@ TEST(Clocks, FreeRunningOnesFollowTheBox) {
 // §2.6.3.2: DCLK never changes frequency, "unlike the Uncore clock".
 TEST(Clocks, UclkChangesAlone) {
   Machine m(clocks(2500000, 1250000, 0, 0));
-  const Box cbox{MODEL_CBOX, 0}, imc{MODEL_IMC, 0}, pcu{MODEL_PCU, 0};
-  m.write(Box{MODEL_UBOX, 0}.fixed_ctl(), kEn);
-  m.write(Box{MODEL_UBOX, 0}.fixed_ctl(), kEn, 1);
+  const Box cbox{CBOX, 0}, imc{IMC, 0}, pcu{PCU, 0};
+  m.write(Box{UBOX, 0}.fixed_ctl(), kEn);
+  m.write(Box{UBOX, 0}.fixed_ctl(), kEn, 1);
   for (const Box& box : {cbox, imc, pcu}) m.program(box, 0, kEn);
   u64 uclk = 0, passed = 0;
   for (u32 khz : {2500000u, 1000000u, 0u, 3300000u, 100000u, 0u, 2500000u}) {
@@ -288,16 +288,16 @@ TEST(Clocks, UclkChangesAlone) {
     uclk += share(1000 + 12345, khz, 2500000);
     passed += 1000 + 12345;
     EXPECT_EQ(m.read(cbox.ctr(0)), uclk) << khz;
-    EXPECT_EQ(m.read(Box{MODEL_UBOX, 0}.fixed_ctr()), uclk);
+    EXPECT_EQ(m.read(Box{UBOX, 0}.fixed_ctr()), uclk);
     EXPECT_EQ(m.read(imc.ctr(0)), passed / 2);
     EXPECT_EQ(m.read(pcu.ctr(0)), passed);
-    EXPECT_EQ(m.read(Box{MODEL_UBOX, 0}.fixed_ctr(), 1), passed);
+    EXPECT_EQ(m.read(Box{UBOX, 0}.fixed_ctr(), 1), passed);
   }
 }
 
 TEST(Clocks, OverflowsWaitForAStoppedUclk) {
   Machine m(clocks(2500000, 0, 0, 0));
-  const Box ha{MODEL_HA, 0};
+  const Box ha{HA, 0};
   m.wrmsr(kGlobalCtl, 1);
   m.write(ha.ctr(0), kTop - 1000);
   m.program(ha, 0, kEn | kOvEn | ha.event());
@@ -313,7 +313,7 @@ TEST(Clocks, OverflowsWaitForAStoppedUclk) {
 
 TEST(Clocks, RestartedCyclesKeepTheFrequency) {
   Machine m(clocks(2500000, 0, 0, 0));
-  const Box cbox{MODEL_CBOX, 0};
+  const Box cbox{CBOX, 0};
   m.program(cbox, 0, kEn);
   m.advance(1000);
   ASSERT_EQ(model_set_uclk(m.model(), 0, 500000), 0);

@@ -37,11 +37,11 @@ class Traffic : public testing::Test {
 
 // Sets the filters of a box to match as many transactions as possible.
 void open_filters(Machine& m, const Box& box) {
-  if (box.box_type == MODEL_CBOX) {
+  if (box.box_type == CBOX) {
     m.wrmsr(0xe05 + 16 * box.index, 0x7f << 17);
     m.wrmsr(0xe06 + 16 * box.index, 0xffff);
   }
-  if (box.box_type == MODEL_QPI) {
+  if (box.box_type == QPI) {
     m.pci_write(devfn(8 + box.index, 6), 0x238, 0x1e00);
   }
 }
@@ -104,7 +104,7 @@ TEST_F(Traffic, EventsGoToTheirCountersOnly) {
 // Unit mask bits that are subevents: one common bit is enough. In the iMC's CAS_COUNT, RD
 // is 3 and WR is 0xc.
 TEST_F(Traffic, SubeventsOfCasCount) {
-  const Box imc{MODEL_IMC, 6};
+  const Box imc{IMC, 6};
   m.program(imc, 0, kEn | umask(0x03) | 0x04);
   EXPECT_EQ(taken(imc, {.code = 0x04, .umask = 0x01}, 500), 500u);
   EXPECT_EQ(taken(imc, {.code = 0x04, .umask = 0x02}, 7), 7u);
@@ -125,7 +125,7 @@ TEST_F(Traffic, SubeventsOfIrpMiscLeaveOthersAtZero) {
       {0x15,
        {"000xxxx1", "000xxx1x", "000xx1xx", "000x1xxx", "0001xxxx", "xx1x0000",
         "x1xx0000", "1xxx0000"}}};
-  const Box irp{MODEL_IRP, 0};
+  const Box irp{IRP, 0};
   for (const auto& [code, masks] : tables)
     for (unsigned bit = 0; bit < 8; ++bit)
       for (u32 mask = 0; mask < 0x100; ++mask) {
@@ -143,7 +143,7 @@ TEST_F(Traffic, SubeventsOfIrpMiscLeaveOthersAtZero) {
 
 // Unit mask bits that are conditions: all must hold. TOR_INSERTS.MISS_LOCAL is 0x2a.
 TEST_F(Traffic, ConditionsOfTorInserts) {
-  const Box cbo{MODEL_CBOX, 3};
+  const Box cbo{CBOX, 3};
   m.program(cbo, 0, kEn | umask(0x2a) | 0x35);
   EXPECT_EQ(taken(cbo, {.code = 0x35, .umask = 0x2a}), 1u);
   EXPECT_EQ(taken(cbo, {.code = 0x35, .umask = 0x3a}), 1u);
@@ -154,7 +154,7 @@ TEST_F(Traffic, ConditionsOfTorInserts) {
 }
 
 TEST_F(Traffic, OnlyEnabledAndUnfrozenBoxesCount) {
-  const Box ha{MODEL_HA, 1};
+  const Box ha{HA, 1};
   const Txn txn = {.code = 0x01, .umask = 0x03};
   m.program(ha, 0, umask(0x03) | 0x01);
   EXPECT_EQ(taken(ha, txn, 9), 0u);
@@ -170,17 +170,17 @@ TEST_F(Traffic, OnlyEnabledAndUnfrozenBoxesCount) {
 }
 
 TEST_F(Traffic, AbsentBoxes) {
-  EXPECT_EQ(m.traffic({.box_type = MODEL_CBOX, .box = 18, .count = 1}), -1);
-  EXPECT_EQ(m.traffic({.box_type = MODEL_HA, .pkg = 2, .count = 1}), -1);
-  EXPECT_EQ(m.traffic({.box_type = MODEL_BOX_TYPES, .count = 1}), -1);
-  EXPECT_EQ(m.traffic({.box_type = MODEL_CBOX, .count = 0}), 0);
+  EXPECT_EQ(m.traffic({.box_type = CBOX, .box = 18, .count = 1}), -1);
+  EXPECT_EQ(m.traffic({.box_type = HA, .pkg = 2, .count = 1}), -1);
+  EXPECT_EQ(m.traffic({.box_type = GBSQ, .count = 1}), -1);
+  EXPECT_EQ(m.traffic({.box_type = CBOX, .count = 0}), 0);
 }
 
 TEST_F(Traffic, WavesAndTransactionsAddUp) {
-  const Box pcu{MODEL_PCU, 0};
+  const Box pcu{PCU, 0};
   m.program(pcu, 0, kEn | 0x00);
   m.advance(100);
-  m.traffic({.box_type = MODEL_PCU, .code = 0x00, .count = 11, .value = 1});
+  m.traffic({.box_type = PCU, .code = 0x00, .count = 11, .value = 1});
   m.advance(100);
   EXPECT_EQ(m.read(pcu.ctr(0)), 211u);
 }
@@ -188,7 +188,7 @@ TEST_F(Traffic, WavesAndTransactionsAddUp) {
 // --- threshold, invert and edge --------------------------------------------
 
 TEST_F(Traffic, ThresholdSeesTheValueOfATransaction) {
-  const Box ha{MODEL_HA, 0};
+  const Box ha{HA, 0};
   struct {
     u32 shape, value;
     u64 count;
@@ -216,7 +216,7 @@ TEST_F(Traffic, ThresholdSeesTheValueOfATransaction) {
 }
 
 TEST_F(Traffic, OccupancyHasItsOwnInvert) {
-  const Box pcu{MODEL_PCU, 0};
+  const Box pcu{PCU, 0};
   const Txn five_in_c3 = {.code = 0x80, .umask = 0x80, .value = 5};
   m.program(pcu, 0, kEn | 0x80 | occ_sel(2));
   EXPECT_EQ(taken(pcu, five_in_c3, 10), 50u);
@@ -230,7 +230,7 @@ TEST_F(Traffic, OccupancyHasItsOwnInvert) {
 
 // §2.3.1.1
 TEST_F(Traffic, Counter0OccupancyTakesWhatCounter0Takes) {
-  const Box cbo{MODEL_CBOX, 5};
+  const Box cbo{CBOX, 5};
   m.program(cbo, 0, kEn | umask(0x08) | 0x36);
   m.program(cbo, 1, kEn | 0x1f);
   m.program(cbo, 2, kEn | 0x1f | thresh(4));
@@ -251,7 +251,7 @@ class CboFilter : public Traffic {
     m.wrmsr(0xe05 + 16 * 9, filter0);
     m.wrmsr(0xe06 + 16 * 9, filter1);
   }
-  const Box cbo{MODEL_CBOX, 9};
+  const Box cbo{CBOX, 9};
 };
 
 // "Any of the CBo events may be filtered by Thread/Core-ID. To do so, the
@@ -398,7 +398,7 @@ TEST_F(CboFilter, LinkOfTor) {
 
 TEST_F(CboFilter, FiltersOfOneBoxAreNotThoseOfAnother) {
   filter(0, 0x182 << 20);
-  const Box other{MODEL_CBOX, 10};
+  const Box other{CBOX, 10};
   m.program(other, 0, kEn | umask(0x01) | 0x35);
   EXPECT_EQ(taken(other, {.code = 0x35, .umask = 0x01, .opc = 0x182}), 0u);
   EXPECT_EQ(taken(other, {.code = 0x35, .umask = 0x01, .opc = 0}), 1u);
@@ -409,7 +409,7 @@ TEST_F(CboFilter, FiltersOfOneBoxAreNotThoseOfAnother) {
 // EVENT_MSG: "Specify the thread to filter on"; PHOLD_CYCLES: "Filter from
 // source CoreID."
 TEST_F(Traffic, UboxThreadAndCore) {
-  const Box ubox{MODEL_UBOX, 0};
+  const Box ubox{UBOX, 0};
   const u32 events[][2] = {{0x42, 0x08}, {0x45, 0x01}};
   for (const auto& [code, mask] : events) {
     m.program(ubox, 0, kEn | umask(mask) | code);
@@ -435,7 +435,7 @@ class HaFilter : public Traffic {
     m.pci_write(at, 0x44, static_cast<u32>(address >> 32));
     m.pci_write(at, 0x48, opcode);
   }
-  const Box ha{MODEL_HA, 1};
+  const Box ha{HA, 1};
 };
 
 TEST_F(HaFilter, AddressOfACacheLine) {
@@ -482,13 +482,13 @@ TEST_F(HaFilter, AddressAndOpcode) {
 // --- PCU bands, Table 2-160 --------------------------------------------------
 
 TEST_F(Traffic, PcuBandsAllFourAtOnce) {
-  const Box pcu{MODEL_PCU, 0};
+  const Box pcu{PCU, 0};
   m.wrmsr(0x715, 12 | 20 << 8 | 28 << 16 | 36 << 24);
   for (u32 band = 0; band < 4; ++band)
     m.program(pcu, band, kEn | (0x0b + band));
   for (u32 freq : {8u, 12u, 19u, 20u, 28u, 40u})
     for (u32 band = 0; band < 4; ++band)
-      m.traffic({.box_type = MODEL_PCU,
+      m.traffic({.box_type = PCU,
                  .code = 0x0b + band,
                  .count = 100,
                  .value = 1,
@@ -523,7 +523,7 @@ class QpiFilter : public Traffic, public testing::WithParamInterface<Port> {
 
   void SetUp() override { m.program(qpi, 0, kEn | kExt | 0x38); }
 
-  const Box qpi{MODEL_QPI, GetParam().index};
+  const Box qpi{QPI, GetParam().index};
   const model_dir dir = GetParam().dir;
   const model_dir other = dir == MODEL_RX ? MODEL_TX : MODEL_RX;
 };
@@ -593,7 +593,7 @@ TEST_P(QpiFilter, ADirectionWithoutMaskIsNotArmed) {
 
 TEST_P(QpiFilter, FiltersOfOnePortAreNotThoseOfAnother) {
   filter(dir, 0x1c00, 0, 0x1f80, 0);
-  const Box neighbour{MODEL_QPI, (qpi.index + 1) % 3};
+  const Box neighbour{QPI, (qpi.index + 1) % 3};
   m.program(neighbour, 0, kEn | kExt | 0x38);
   EXPECT_EQ(taken(neighbour, {.code = 0x138, .dir = dir, .pkt = {0x1c00, 0}}),
             0u);
@@ -608,8 +608,8 @@ TEST_P(QpiFilter, WithoutTheExtensionBitItIsAnotherEvent) {
 // --- overflow by transactions ------------------------------------------------
 
 TEST_F(Traffic, OverflowStopsTheFlow) {
-  const Box imc{MODEL_IMC, 2};
-  Txn txn = {.box_type = MODEL_IMC,
+  const Box imc{IMC, 2};
+  Txn txn = {.box_type = IMC,
              .box = 2,
              .code = 0x04,
              .umask = 0x03,
@@ -637,17 +637,17 @@ TEST_F(Traffic, OverflowStopsTheFlow) {
 }
 
 TEST_F(Traffic, OverflowInTheMidstOfATransactionKeepsTheRest) {
-  const Box ha{MODEL_HA, 0};
+  const Box ha{HA, 0};
   m.write(ha.ctr(0), (1ull << 48) - 10);
   m.program(ha, 0, kEn | kOvEn | umask(0x03) | 0x01);
-  EXPECT_EQ(m.traffic({.box_type = MODEL_HA,
+  EXPECT_EQ(m.traffic({.box_type = HA,
                        .code = 0x01,
                        .umask = 0x03,
                        .count = 50,
                        .value = 4}),
             3);
   EXPECT_EQ(m.read(ha.ctr(0)), 2u);
-  EXPECT_EQ(m.traffic({.box_type = MODEL_HA,
+  EXPECT_EQ(m.traffic({.box_type = HA,
                        .code = 0x01,
                        .umask = 0x03,
                        .count = 50,
@@ -658,7 +658,7 @@ TEST_F(Traffic, OverflowInTheMidstOfATransactionKeepsTheRest) {
 }
 
 TEST_F(Traffic, WithoutOvEnItWraps) {
-  const Box cbo{MODEL_CBOX, 0};
+  const Box cbo{CBOX, 0};
   m.write(cbo.ctr(0), (1ull << 48) - 10);
   m.program(cbo, 0, kEn | umask(0x01) | 0x11);
   EXPECT_EQ(taken(cbo, {.code = 0x11, .umask = 0x01}, 1ull << 40),
@@ -668,11 +668,11 @@ TEST_F(Traffic, WithoutOvEnItWraps) {
 }
 
 TEST_F(Traffic, TimeGoesOnWithoutTransactions) {
-  const Box imc{MODEL_IMC, 0};
+  const Box imc{IMC, 0};
   m.write(imc.ctr(0), (1ull << 48) - 100);
   m.program(imc, 0, kEn | kOvEn | 0x00);
   EXPECT_EQ(model_cycles_to_freeze(m.model()), 100u);
-  m.traffic({.box_type = MODEL_IMC, .code = 0x00, .count = 60, .value = 1});
+  m.traffic({.box_type = IMC, .code = 0x00, .count = 60, .value = 1});
   EXPECT_EQ(model_cycles_to_freeze(m.model()), 40u);
   EXPECT_EQ(m.advance(100), 40u);
 }
