@@ -10,7 +10,7 @@
 #define DIRTY_DISTANCE_32	(1ULL << 20)
 
 /* Return the control bits of an event that a counter can count and that occurs, or 0. */
-static u32 some_event(const struct model_type *type, unsigned int ctr)
+static u64 some_event(const struct model_type *type, unsigned int ctr)
 {
 	const struct model_wave *w = type->waves, *end = w + type->nwaves;
 	unsigned int t;
@@ -27,7 +27,7 @@ static u32 some_event(const struct model_type *type, unsigned int ctr)
 static void dirty_register(struct model *m, struct model_box *b,
 			   const struct model_reg *r, u32 state)
 {
-	u32 ctl = CTL_EN | CTL_OV_EN;
+	u64 ctl = CTL_EN | CTL_OV_EN;
 	u64 size;
 
 	switch (r->type) {

@@ -65,7 +65,7 @@ struct model_selection model_selected(const struct model_box *b, unsigned int ct
  */
 struct model_shape model_shape_of(const struct model_box *b, unsigned int ctr)
 {
-	u32 ctl = b->ctl[ctr];
+	u64 ctl = b->ctl[ctr];
 	struct model_shape s = {
 		.thresh = (ctl >> CTL_THRESH_SHIFT) & b->type->thresh,
 		.invert = ctl & CTL_INVERT,

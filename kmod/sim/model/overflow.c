@@ -84,7 +84,7 @@ static void freeze_by_overflow(struct model *m, unsigned int pkg)
 /* Send a PMI to the cores that the global control selects. Without a core it is lost. */
 static void send_pmi(struct model *m, unsigned int pkg)
 {
-	u32 ctl = __atomic_load_n(&m->pkg[pkg].ctl, __ATOMIC_SEQ_CST);
+	u64 ctl = __atomic_load_n(&m->pkg[pkg].ctl, __ATOMIC_SEQ_CST);
 	u32 cores = ctl & m->gen->core_sel;
 
 	if (cores && m->ops.pmi)

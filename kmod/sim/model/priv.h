@@ -68,7 +68,7 @@ enum model_reg_type {
  * struct model_reg - a register, by its table in the manual
  * @at: MSR number, or offset from the first MSR of the box if model_type.stride is set;
  *	offset in PCI configuration space
- * @bytes: size in PCI space
+ * @bytes: size in PCI space, 4 or 8; software accesses 8 bytes as two halves
  * @type: enum model_reg_type
  * @index: number of the counter, filter or free-running counter in its box
  * @box: number of the register's box in its PCI function, from 0
@@ -86,7 +86,7 @@ struct model_reg {
 	u8 type;
 	u8 index;
 	u8 box;
-	u32 keep, wo, zero, one;
+	u64 keep, wo, zero, one;
 	const char *name;
 };
 
@@ -132,7 +132,7 @@ enum model_attr {
 struct model_filter {
 	u16 first, last;
 	u8 umask;
-	u32 ctl;
+	u64 ctl;
 	bool drop_umask;
 	u8 op, attr;
 	u8 reg, shift, width;
@@ -203,7 +203,7 @@ struct model_type {
 	bool has_fixed;
 	u8 status_shift;
 	u8 fixed_status;
-	u8 thresh;
+	u16 thresh;
 	u16 queues[MODEL_MAX_QUEUES];
 	u16 relay;
 	u32 first, last;
@@ -336,10 +336,10 @@ struct model_box {
 	u8 pkg, index;
 	u8 faults;
 	u8 twice_ctl;
-	u32 twice_value;
+	u64 twice_value;
 	u8 held, active, armed;
 	u32 status, box_ctl;
-	u32 ctl[MODEL_MAX_COUNTERS];
+	u64 ctl[MODEL_MAX_COUNTERS];
 	u32 filter[MODEL_MAX_FILTERS];
 	u64 ctr[MODEL_MAX_COUNTERS];
 	u64 free_from[MODEL_MAX_FREE];
@@ -396,8 +396,8 @@ struct model_ratio {
  * @uclk_cycles: UCLK cycles up to @uclk_from
  */
 struct model_package {
-	u64 status;
-	u32 ctl, config;
+	u64 status, ctl;
+	u32 config;
 	bool frozen, by_overflow;
 	u64 frozen_at;
 	struct model_message message[MODEL_MAX_MESSAGES];
@@ -455,7 +455,8 @@ struct model {
  *	(model_type.relay)
  */
 struct model_selection {
-	u32 code, umask, ctl;
+	u64 ctl;
+	u32 code, umask;
 	unsigned int ctr;
 };
 

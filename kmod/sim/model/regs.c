@@ -13,7 +13,7 @@
 static bool undefined_write(const struct model_box *b,
 			    const struct model_reg *r, u64 value, u64 mask)
 {
-	u32 missing;
+	u64 missing;
 
 	if (r->type == REG_JOINT_GLOBAL)
 		return model_joint_global_undefined(value);
@@ -195,9 +195,9 @@ static int write_box_ctl(struct model *m, struct model_box *b,
  * time in a row, and until then the register keeps the old event select. §2.4.1 and §2.11.1
  * require two writes of the whole register, "twice with the same value".
  */
-static u32 take_twice(struct model_box *b, unsigned int ctr, u32 now, u32 part)
+static u64 take_twice(struct model_box *b, unsigned int ctr, u64 now, u64 part)
 {
-	u32 old = b->ctl[ctr];
+	u64 old = b->ctl[ctr];
 
 	if (!((now ^ old) & part) ||
 	    (b->twice_ctl == ctr + 1 && !((now ^ b->twice_value) & part))) {
@@ -210,19 +210,19 @@ static u32 take_twice(struct model_box *b, unsigned int ctr, u32 now, u32 part)
 }
 
 /* Return the bits of a control register that must be written twice. */
-static u32 twice_part(const struct model *m, const struct model_box *b)
+static u64 twice_part(const struct model *m, const struct model_box *b)
 {
 	if (m->cfg.write_whole && (b->type->quirks & QUIRK_WRITE_WHOLE))
-		return ~0u;
+		return U64_MAX;
 	return b->type->quirks & QUIRK_WRITE_TWICE ? CTL_EV_SEL : 0;
 }
 
 /* Write the control register of a counter. */
 static void write_ctl(struct model *m, struct model_box *b,
-		      const struct model_reg *r, u32 value, u32 mask)
+		      const struct model_reg *r, u64 value, u64 mask)
 {
-	u32 now = ((b->ctl[r->index] & ~mask) | value) & r->keep;
-	u32 part = twice_part(m, b);
+	u64 now = ((b->ctl[r->index] & ~mask) | value) & r->keep;
+	u64 part = twice_part(m, b);
 
 	if (mask & part)
 		now = take_twice(b, r->index, now, part);
@@ -264,8 +264,8 @@ static void write_joint(struct model *m, struct model_box *b,
 	model_box_changed(m, b);
 }
 
-static void write_global_ctl(struct model *m, unsigned int pkg, u32 value,
-			     u32 keep)
+static void write_global_ctl(struct model *m, unsigned int pkg, u64 value,
+			     u64 keep)
 {
 	__atomic_store_n(&m->pkg[pkg].ctl, value & keep, __ATOMIC_SEQ_CST);
 	if (value & GLOBAL_CTL_FRZ_ALL)
