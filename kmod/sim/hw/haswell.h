@@ -267,10 +267,10 @@ static const struct model_type box_types[] = {
 		TABLES(irp),
 	},
 	{
-		.name = "pcu", BOXES(1, 1), .counters = 4, .quirks = QUIRK_OCCUPANCY,
+		.name = "pcu", BOXES(1, 1), .counters = 4,
 		.thresh = 0x1f, .first = 0x3f8, .last = 0x71a, .ov = pcu_ov,
 		.clock = MODEL_PCLK,
-		TABLES(pcu), FILTERS(pcu),
+		TABLES_OF(pcu, e5_pcu_layout), FILTERS(pcu),
 	},
 	{
 		.name = "r2pcie", BOXES(1, 1), .pci = true, .counters = 4,
@@ -372,5 +372,5 @@ static const struct model_function functions[] = {
 	.types = box_types, .ntypes = MODEL_COUNT(box_types), \
 	.functions = functions, .nfunctions = MODEL_COUNT(functions), \
 	.second_devfn = SECOND_DEVFN, .ubox_device = DEVICE(0x1e), \
-	.freezes = true, .core_sel = CORE_SEL, .counter_bits = 48, \
+	GLOBAL_CTL_BITS, .core_sel = CORE_SEL, .counter_bits = 48, \
 	.num_c = "cbox", .die = "sbox"

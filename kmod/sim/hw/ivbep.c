@@ -176,10 +176,10 @@ static const struct model_type box_types[] = {
 		TABLES(irp),
 	},
 	{
-		.name = "pcu", BOXES(1, 1), .counters = 4, .quirks = QUIRK_OCCUPANCY,
+		.name = "pcu", BOXES(1, 1), .counters = 4,
 		.thresh = 0x1f, .first = 0x3f8, .last = 0xc39, .ov = pcu_ov,
 		.clock = MODEL_PCLK,
-		TABLES(pcu), FILTERS(pcu),
+		TABLES_OF(pcu, e5_pcu_layout), FILTERS(pcu),
 	},
 	{
 		.name = "qpi", BOXES(1, 3), .pci = true, .counters = 4,
@@ -243,7 +243,7 @@ static const struct model_function functions[] = {
 
 const struct model_generation model_ivbep = {
 	.name = "ivbep", .cpu_family = 6, .cpu_model = 62, .ubox_device = 0x0e1e,
-	.counter_bits = 44, .freezes = true, .core_sel = CORE_SEL,
+	.counter_bits = 44, GLOBAL_CTL_BITS, .core_sel = CORE_SEL,
 	.types = box_types, .ntypes = MODEL_COUNT(box_types), .num_c = "cbox",
 	.functions = functions, .nfunctions = MODEL_COUNT(functions),
 	.second_devfn = DEVFN(22, 0),

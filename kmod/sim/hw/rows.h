@@ -8,6 +8,62 @@
 
 #include "model/priv.h"
 
+/*
+ * Fields of a counter's control register from Sandy Bridge to Broadwell. All boxes have the
+ * same layout (§1.2), but some boxes lack a field, and the PCU's layout differs (below).
+ */
+#define CTL_EV_SEL		0x000000ffu
+#define CTL_UMASK		0x0000ff00u
+#define CTL_Q_OCC_RST		MODEL_BIT(16)	/* 329468, Table 2-40 */
+#define CTL_RST			MODEL_BIT(17)
+#define CTL_EDGE_DET		MODEL_BIT(18)
+#define CTL_TID_EN		MODEL_BIT(19)
+#define CTL_OV_EN		MODEL_BIT(20)
+#define CTL_EV_SEL_EXT		MODEL_BIT(21)
+#define CTL_EN			MODEL_BIT(22)
+#define CTL_INVERT		MODEL_BIT(23)
+#define CTL_THRESH_SHIFT	24
+
+/* Fields of the PCU's control registers, Table 2-158 */
+#define CTL_OCC_EVENT		MODEL_BIT(7)	/* in ev_sel */
+#define CTL_OCC_SEL		0x0000c000u
+#define CTL_OCC_INVERT		MODEL_BIT(30)
+#define CTL_OCC_EDGE_DET	MODEL_BIT(31)
+
+#define BOX_CTL_RST_CTRL	MODEL_BIT(0)
+#define BOX_CTL_RST_CTRS	MODEL_BIT(1)
+#define BOX_CTL_FRZ		MODEL_BIT(8)
+#define BOX_CTL_FRZ_EN		MODEL_BIT(16)	/* 327043, Table 2-9 */
+
+/* U_MSR_PMON_GLOBAL_CTL, Table 2-2 */
+#define GLOBAL_CTL_UNFRZ_ALL	MODEL_BIT(29)
+#define GLOBAL_CTL_WK_ON_PMI	MODEL_BIT(30)
+#define GLOBAL_CTL_FRZ_ALL	MODEL_BIT(31)
+
+#define BOX_CTL_LAYOUT \
+	.rst_ctrl = BOX_CTL_RST_CTRL, .rst_ctrs = BOX_CTL_RST_CTRS, \
+	.frz = BOX_CTL_FRZ
+#define CTL_LAYOUT \
+	.ev_sel = CTL_EV_SEL, .ev_sel_ext = CTL_EV_SEL_EXT, .umask = CTL_UMASK, \
+	.q_occ_rst = CTL_Q_OCC_RST, .edge_det = CTL_EDGE_DET, .ov_en = CTL_OV_EN, \
+	.en = CTL_EN, .invert = CTL_INVERT, .thresh_shift = CTL_THRESH_SHIFT
+
+static const struct model_layout e5_layout = {
+	CTL_LAYOUT, BOX_CTL_LAYOUT, .frz_en = BOX_CTL_FRZ_EN,
+};
+
+/* The PCU's occupancy events have occ_sel as unit mask, and own bits for their comparison. */
+static const struct model_layout e5_pcu_layout = {
+	CTL_LAYOUT, BOX_CTL_LAYOUT, .frz_en = BOX_CTL_FRZ_EN,
+	.occ_event = CTL_OCC_EVENT, .occ_invert = CTL_OCC_INVERT,
+	.occ_edge_det = CTL_OCC_EDGE_DET,
+};
+
+/* The bits of the global control register that freeze, unfreeze and wake */
+#define GLOBAL_CTL_BITS \
+	.freezes = true, .frz_all = GLOBAL_CTL_FRZ_ALL, \
+	.unfrz_all = GLOBAL_CTL_UNFRZ_ALL, .wk_on_pmi = GLOBAL_CTL_WK_ON_PMI
+
 #define THRESH_8	(0xffu << CTL_THRESH_SHIFT)
 #define THRESH_5	(0x1fu << CTL_THRESH_SHIFT)
 #define BOX_CTL_WO	(BOX_CTL_FRZ | BOX_CTL_RST_CTRS | BOX_CTL_RST_CTRL)
@@ -96,7 +152,9 @@
 #define BOXES_AS(min, max, other)	.boxes = { (min), (max), .as = (other) }
 
 /* Tables of a box type. WAVES(box), the table of events, is the generation's. */
-#define TABLES(box) \
+#define TABLES(box)	TABLES_OF(box, e5_layout)
+#define TABLES_OF(box, fields) \
+	.layout = &(fields), \
 	.regs = box##_regs, .nregs = MODEL_COUNT(box##_regs), \
 	.waves = WAVES(box), .nwaves = MODEL_COUNT(WAVES(box))
 #define FILTERS(box) \

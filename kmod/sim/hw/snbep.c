@@ -120,10 +120,10 @@ static const struct model_type box_types[] = {
 	},
 	{
 		.name = "pcu", BOXES(1, 1), .counters = 4,
-		.quirks = QUIRK_OCCUPANCY | QUIRK_NO_STATUS,
+		.quirks = QUIRK_NO_STATUS,
 		.thresh = 0x1f, .first = 0x3f8, .last = 0xc39,
 		.clock = MODEL_PCLK,
-		TABLES(pcu), FILTERS(pcu),
+		TABLES_OF(pcu, e5_pcu_layout), FILTERS(pcu),
 	},
 	{
 		.name = "qpi", BOXES(1, 2), .pci = true, .counters = 4,

@@ -9,25 +9,32 @@
 #define DIRTY_DISTANCE	(1ULL << 40)
 #define DIRTY_DISTANCE_32	(1ULL << 20)
 
+/* Put a value into a field, @mask, which has bits without a gap. */
+static u64 place(u64 value, u64 mask)
+{
+	return value * (mask & -mask) & mask;
+}
+
 /* Return the control bits of an event that a counter can count and that occurs, or 0. */
 static u64 some_event(const struct model_type *type, unsigned int ctr)
 {
+	const struct model_layout *l = type->layout;
 	const struct model_wave *w = type->waves, *end = w + type->nwaves;
 	unsigned int t;
 
 	for (; w < end; w++)
 		for (t = 0; (w->ctrs & MODEL_BIT(ctr)) && t < w->period; t++)
 			if (w->v[t])
-				return (w->code & CTL_EV_SEL) |
-				       (u32)w->umask << CTL_UMASK_SHIFT |
-				       (w->code & 0x100 ? CTL_EV_SEL_EXT : 0);
+				return place(w->code & 0xff, l->ev_sel) |
+				       place(w->code >> 8, l->ev_sel_ext) |
+				       place(w->umask, l->umask);
 	return 0;
 }
 
 static void dirty_register(struct model *m, struct model_box *b,
 			   const struct model_reg *r, u32 state)
 {
-	u64 ctl = CTL_EN | CTL_OV_EN;
+	u64 ctl = b->type->layout->en | b->type->layout->ov_en;
 	u64 size;
 
 	switch (r->type) {
@@ -37,7 +44,7 @@ static void dirty_register(struct model *m, struct model_box *b,
 		break;
 	case REG_BOX_CTL:
 		if (state & MODEL_DIRTY_BOXES)
-			b->box_ctl |= BOX_CTL_FRZ;
+			b->box_ctl |= b->type->layout->frz;
 		break;
 	case REG_CTL:
 		if (!(state & MODEL_DIRTY_COUNTERS))
@@ -101,13 +108,13 @@ void model_make_dirty(struct model *m, u32 state)
 	struct model_package *p;
 	unsigned int pkg, i;
 	u64 status;
-	u32 cores = 0;
+	u64 cores = 0;
 
 	/* a generation without these registers has no leftover state in them */
 	if (!m->gen->freezes)
 		state &= ~MODEL_DIRTY_FREEZE;
 	if ((state & MODEL_DIRTY_CORES) && m->gen->core_sel)
-		cores = m->gen->core_sel | GLOBAL_CTL_WK_ON_PMI;
+		cores = m->gen->core_sel | m->gen->wk_on_pmi;
 	for (pkg = 0; pkg < m->cfg.packages; pkg++) {
 		p = &m->pkg[pkg];
 		status = 0;

@@ -41,19 +41,20 @@ bool model_knows_event(const struct model_type *type, u32 code)
  */
 struct model_selection model_selected(const struct model_box *b, unsigned int ctr)
 {
+	const struct model_layout *l = b->type->layout;
 	struct model_selection s = { .ctr = ctr, .ctl = b->ctl[ctr] };
 
 	if (b->type->relay && ctr &&
-	    (s.ctl & CTL_EV_SEL) == b->type->relay) {
+	    model_field(s.ctl, l->ev_sel) == b->type->relay) {
 		s.ctr = 0;
 		s.ctl = b->ctl[0];
 	}
-	s.code = s.ctl & CTL_EV_SEL;
-	if (s.ctl & CTL_EV_SEL_EXT)
+	s.code = model_field(s.ctl, l->ev_sel);
+	if (s.ctl & l->ev_sel_ext)
 		s.code |= 0x100;
-	s.umask = (s.ctl & CTL_UMASK) >> CTL_UMASK_SHIFT;
+	s.umask = model_field(s.ctl, l->umask) | model_field(s.ctl, l->umask_ext) << 8;
 	/* §2.8.2.2: occ_sel is part of occupancy events only */
-	if ((b->type->quirks & QUIRK_OCCUPANCY) && !(s.ctl & CTL_OCC_EVENT))
+	if (l->occ_event && !(s.ctl & l->occ_event))
 		s.umask = 0;
 	return s;
 }
@@ -65,16 +66,17 @@ struct model_selection model_selected(const struct model_box *b, unsigned int ct
  */
 struct model_shape model_shape_of(const struct model_box *b, unsigned int ctr)
 {
+	const struct model_layout *l = b->type->layout;
 	u64 ctl = b->ctl[ctr];
 	struct model_shape s = {
-		.thresh = (ctl >> CTL_THRESH_SHIFT) & b->type->thresh,
-		.invert = ctl & CTL_INVERT,
-		.edge = ctl & CTL_EDGE_DET,
+		.thresh = (ctl >> l->thresh_shift) & b->type->thresh,
+		.invert = ctl & l->invert,
+		.edge = ctl & l->edge_det,
 	};
 
-	if ((b->type->quirks & QUIRK_OCCUPANCY) && (ctl & CTL_OCC_EVENT)) {
-		s.invert = ctl & (CTL_INVERT | CTL_OCC_INVERT);
-		s.edge = ctl & CTL_OCC_EDGE_DET;
+	if (ctl & l->occ_event) {
+		s.invert = ctl & (l->invert | l->occ_invert);
+		s.edge = ctl & l->occ_edge_det;
 	}
 	return s;
 }

@@ -218,7 +218,7 @@ u64 model_held_since(const struct model *m)
 				continue;
 			if (p->frozen && !p->by_overflow && p->frozen_at > since)
 				since = p->frozen_at;
-			if ((b->box_ctl & BOX_CTL_FRZ) && b->frozen_at > since)
+			if ((b->box_ctl & b->type->layout->frz) && b->frozen_at > since)
 				since = b->frozen_at;
 		}
 	}

@@ -75,6 +75,9 @@ struct model_function;
  *	recognised; 0: the generation has no PCI functions
  * @counter_bits: documented width of the counters of the box types with QUIRK_NARROW
  * @freezes: a register of the package freezes all its counters
+ * @frz_all: bit of the global control register that freezes the package
+ * @unfrz_all: bit of the global control register that unfreezes the package
+ * @wk_on_pmi: bit of the global control register with which PMIs wake sleeping cores
  * @core_sel: bits of the global control register that select cores; 0: no box
  *	interrupts
  * @types: the box types
@@ -93,6 +96,7 @@ struct model_generation {
 	u16 ubox_device;
 	u8 counter_bits;
 	bool freezes;
+	u64 frz_all, unfrz_all, wk_on_pmi;
 	u32 core_sel;
 	const struct model_type *types;
 	u8 ntypes;

@@ -88,7 +88,7 @@ static void send_pmi(struct model *m, unsigned int pkg)
 	u32 cores = ctl & m->gen->core_sel;
 
 	if (cores && m->ops.pmi)
-		m->ops.pmi(m->ctx, pkg, cores, ctl & GLOBAL_CTL_WK_ON_PMI);
+		m->ops.pmi(m->ctx, pkg, cores, ctl & m->gen->wk_on_pmi);
 }
 
 /* Perform the stages of a message that are due. Return true after the last stage. */

@@ -17,39 +17,42 @@
 #define MODEL_MAX_FREE		3	/* free-running counters of a box */
 #define MODEL_MAX_QUEUES	4	/* queues of a box whose occupancy software can clear */
 
-/*
- * Fields of a counter's control register. All boxes have the same layout (§1.2), but some
- * boxes lack a field, and the PCU's layout differs (below). model_reg.keep has the fields
- * that a register has.
+/**
+ * struct model_layout - positions of the fields in the registers of a box type
+ * @ev_sel: event select of a counter's control register
+ * @ev_sel_ext: its extension, bit 8 of an event code
+ * @umask: unit mask
+ * @umask_ext: its extension, which continues @umask
+ * @q_occ_rst: clears the occupancy of a queue
+ * @edge_det: edge detect
+ * @ov_en: an overflow is signalled to the UBox
+ * @en: enable
+ * @invert: inverts the comparison with the threshold
+ * @thresh_shift: first bit of the threshold, whose largest value is model_type.thresh
+ * @occ_event: bit of @ev_sel that makes the event an occupancy, which alone has a unit mask;
+ *	0: all events have one
+ * @occ_invert: inverts the comparison of an occupancy
+ * @occ_edge_det: edge detect of an occupancy
+ * @rst_ctrl: of a box control, resets the control registers
+ * @rst_ctrs: of a box control, resets the counters
+ * @frz: of a box control, freezes the box
+ * @frz_en: of a box control, without which @frz has no effect; 0: there is no such bit
+ *
+ * A register has the fields that model_reg.keep and model_reg.wo contain.
  */
-#define CTL_EV_SEL		0x000000ffu
-#define CTL_UMASK		0x0000ff00u
-#define CTL_UMASK_SHIFT		8
-#define CTL_Q_OCC_RST		MODEL_BIT(16)	/* 329468, Table 2-40 */
-#define CTL_RST			MODEL_BIT(17)
-#define CTL_EDGE_DET		MODEL_BIT(18)
-#define CTL_TID_EN		MODEL_BIT(19)
-#define CTL_OV_EN		MODEL_BIT(20)
-#define CTL_EV_SEL_EXT		MODEL_BIT(21)
-#define CTL_EN			MODEL_BIT(22)
-#define CTL_INVERT		MODEL_BIT(23)
-#define CTL_THRESH_SHIFT	24
+struct model_layout {
+	u64 ev_sel, ev_sel_ext, umask, umask_ext;
+	u64 q_occ_rst, edge_det, ov_en, en, invert;
+	u8 thresh_shift;
+	u64 occ_event, occ_invert, occ_edge_det;
+	u32 rst_ctrl, rst_ctrs, frz, frz_en;
+};
 
-/* Fields of the PCU's control registers, Table 2-158 */
-#define CTL_OCC_EVENT		MODEL_BIT(7)	/* in ev_sel */
-#define CTL_OCC_SEL		0x0000c000u
-#define CTL_OCC_INVERT		MODEL_BIT(30)
-#define CTL_OCC_EDGE_DET	MODEL_BIT(31)
-
-#define BOX_CTL_RST_CTRL	MODEL_BIT(0)
-#define BOX_CTL_RST_CTRS	MODEL_BIT(1)
-#define BOX_CTL_FRZ		MODEL_BIT(8)
-#define BOX_CTL_FRZ_EN		MODEL_BIT(16)	/* 327043, Table 2-9 */
-
-/* U_MSR_PMON_GLOBAL_CTL, Table 2-2 */
-#define GLOBAL_CTL_UNFRZ_ALL	MODEL_BIT(29)
-#define GLOBAL_CTL_WK_ON_PMI	MODEL_BIT(30)
-#define GLOBAL_CTL_FRZ_ALL	MODEL_BIT(31)
+/* Return the value of a field, @mask, which has bits without a gap. */
+static inline u64 model_field(u64 value, u64 mask)
+{
+	return mask ? (value & mask) / (mask & -mask) : 0;
+}
 
 enum model_reg_type {
 	REG_BOX_CTL, REG_STATUS, REG_CTL, REG_CTR, REG_FILTER,
@@ -148,13 +151,11 @@ struct model_filter {
 /* a write of the SBo's box control that sets more than one bit faults */
 #define QUIRK_ONE_BIT_A_WRITE	MODEL_BIT(3)
 /* with model_config.write_whole, each new value needs two writes: §2.4.1, §2.11.1 */
-#define QUIRK_WRITE_WHOLE	MODEL_BIT(5)
-/* control registers have the PCU's occupancy fields: §2.8.2.2 */
-#define QUIRK_OCCUPANCY		MODEL_BIT(4)
+#define QUIRK_WRITE_WHOLE	MODEL_BIT(4)
 /* overflows set no bit in the box status */
-#define QUIRK_NO_STATUS		MODEL_BIT(6)
+#define QUIRK_NO_STATUS		MODEL_BIT(5)
 /* one register has the control and the count: Xeon 7100 and 7400 */
-#define QUIRK_JOINT		MODEL_BIT(7)
+#define QUIRK_JOINT		MODEL_BIT(6)
 
 /**
  * struct model_type - a box type
@@ -162,6 +163,7 @@ struct model_filter {
  * @boxes: numbers of boxes that a package may have
  * @pci: the registers are in PCI configuration space, not MSRs
  * @quirks: QUIRK_*
+ * @layout: positions of the fields in the registers
  * @counters: number of general counters of a box
  * @has_fixed: a box has a fixed counter as well
  * @status_shift: bit of counter 0 in the box status
@@ -199,6 +201,7 @@ struct model_type {
 	struct model_limits boxes;
 	bool pci;
 	u8 quirks;
+	const struct model_layout *layout;
 	u8 counters;
 	bool has_fixed;
 	u8 status_shift;

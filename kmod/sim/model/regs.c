@@ -132,7 +132,7 @@ bool model_reg_dirty(const struct model *m, const struct model_box *b,
 	*value = model_reg_read(m, b, r);
 	switch (r->type) {
 	case REG_BOX_CTL:
-		*value = b->box_ctl & BOX_CTL_FRZ;
+		*value = b->box_ctl & b->type->layout->frz;
 		break;
 	case REG_CTL:
 		if (b->held & MODEL_BIT(r->index))
@@ -140,7 +140,7 @@ bool model_reg_dirty(const struct model *m, const struct model_box *b,
 		break;
 	case REG_GLOBAL_CTL:
 		if (m->pkg[b->pkg].frozen)
-			*value |= GLOBAL_CTL_FRZ_ALL;
+			*value |= m->gen->frz_all;
 		break;
 	case REG_GLOBAL_CONFIG:
 		reset = model_config_reset(m);
@@ -167,23 +167,24 @@ bool model_reg_dirty(const struct model *m, const struct model_box *b,
 static int write_box_ctl(struct model *m, struct model_box *b,
 			 const struct model_reg *r, u32 value, u32 mask)
 {
+	const struct model_layout *l = b->type->layout;
 	u32 now = (b->box_ctl & ~mask) | value;
 	u32 set = now & ~b->box_ctl;
 
 	if ((b->type->quirks & QUIRK_ONE_BIT_A_WRITE) && (set & (set - 1)))
 		return MODEL_GP;
 	/* in a box control with .frz_en, .frz has no effect without .frz_en */
-	if ((r->wo & BOX_CTL_FRZ_EN) && !(now & BOX_CTL_FRZ_EN))
-		now &= ~BOX_CTL_FRZ;
-	if (now & ~b->box_ctl & BOX_CTL_FRZ)
+	if ((r->wo & l->frz_en) && !(now & l->frz_en))
+		now &= ~l->frz;
+	if (now & ~b->box_ctl & l->frz)
 		b->frozen_at = model_now_ns(m);
 	b->box_ctl = now;
 	value &= r->wo;
-	if (value & BOX_CTL_RST_CTRL) {
+	if (value & l->rst_ctrl) {
 		memset(b->ctl, 0, sizeof(b->ctl));
 		b->held = 0;
 	}
-	if (value & BOX_CTL_RST_CTRS)
+	if (value & l->rst_ctrs)
 		memset(b->ctr, 0, sizeof(b->ctr));
 	model_box_changed(m, b);
 	return MODEL_OK;
@@ -214,7 +215,7 @@ static u64 twice_part(const struct model *m, const struct model_box *b)
 {
 	if (m->cfg.write_whole && (b->type->quirks & QUIRK_WRITE_WHOLE))
 		return U64_MAX;
-	return b->type->quirks & QUIRK_WRITE_TWICE ? CTL_EV_SEL : 0;
+	return b->type->quirks & QUIRK_WRITE_TWICE ? b->type->layout->ev_sel : 0;
 }
 
 /* Write the control register of a counter. */
@@ -227,8 +228,8 @@ static void write_ctl(struct model *m, struct model_box *b,
 	if (mask & part)
 		now = take_twice(b, r->index, now, part);
 	b->ctl[r->index] = now;
-	if (value & CTL_Q_OCC_RST)
-		model_clear_queue(m, b, now & CTL_EV_SEL);
+	if (value & b->type->layout->q_occ_rst)
+		model_clear_queue(m, b, model_field(now, b->type->layout->ev_sel));
 	if (value & r->wo)
 		b->ctr[r->index] = 0;
 	if ((b->type->quirks & QUIRK_RST_STICKS) && (mask & r->wo)) {
@@ -268,9 +269,9 @@ static void write_global_ctl(struct model *m, unsigned int pkg, u64 value,
 			     u64 keep)
 {
 	__atomic_store_n(&m->pkg[pkg].ctl, value & keep, __ATOMIC_SEQ_CST);
-	if (value & GLOBAL_CTL_FRZ_ALL)
+	if (value & m->gen->frz_all)
 		model_set_frozen(m, pkg, true);
-	else if (value & GLOBAL_CTL_UNFRZ_ALL)
+	else if (value & m->gen->unfrz_all)
 		model_set_frozen(m, pkg, false);
 }
 

@@ -46,7 +46,7 @@ u32 model_status_bit(const struct model_box *b, unsigned int ctr)
 /* Return whether the box counts: it is not frozen, dead or without a clock. */
 bool model_box_counts(const struct model *m, const struct model_box *b)
 {
-	return !m->pkg[b->pkg].frozen && !(b->box_ctl & BOX_CTL_FRZ) &&
+	return !m->pkg[b->pkg].frozen && !(b->box_ctl & b->type->layout->frz) &&
 	       !(b->faults & (MODEL_BIT(MODEL_FAULT_DEAD_PCI) |
 			      MODEL_BIT(MODEL_FAULT_NO_CLOCK)));
 }
@@ -97,13 +97,13 @@ static bool is_enabled(const struct model_box *b, unsigned int ctr)
 {
 	if (b->type->quirks & QUIRK_JOINT)
 		return b->ctl[ctr];
-	return (b->ctl[ctr] & CTL_EN) && !(b->held & MODEL_BIT(ctr));
+	return (b->ctl[ctr] & b->type->layout->en) && !(b->held & MODEL_BIT(ctr));
 }
 
 /* Return whether an overflow of the counter is signalled to the UBox. */
 static bool is_armed(const struct model_box *b, unsigned int ctr)
 {
-	return !(b->type->quirks & QUIRK_JOINT) && (b->ctl[ctr] & CTL_OV_EN);
+	return !(b->type->quirks & QUIRK_JOINT) && (b->ctl[ctr] & b->type->layout->ov_en);
 }
 
 /*

@@ -32,27 +32,48 @@ model_reg reg(u32 at, u8 bytes, u8 type, u64 bits, const char* name) {
 
 const model_reg kLinkRegs[] = {reg(0x318, 8, REG_CTR, 0, "ctr0"),
                                reg(0x350, 8, REG_CTL, kWide, "ctl0"),
-                               reg(0x378, 4, REG_BOX_CTL, kFrz | kRstCtrs | kRstCtrl, "box_ctl")};
+                               reg(0x378, 4, REG_BOX_CTL, 0x301, "box_ctl")};
 const model_reg kStackRegs[] = {reg(0xa41, 8, REG_CTR, 0, "ctr0"),
                                 reg(0xa48, 8, REG_CTL, 0x00007fffffd4ffffULL, "ctl0")};
+
+// As of E5, but for the place of enable, freeze and resets, and the unit mask's continuation
+const model_layout kLayout = [] {
+  model_layout l{};
+  l.ev_sel = 0xff;
+  l.umask = 0xff00;
+  l.umask_ext = 0x00ffffff'00000000ULL;
+  l.edge_det = 1 << 18;
+  l.ov_en = 1 << 20;
+  l.en = 1 << 22;
+  l.invert = 1 << 23;
+  l.thresh_shift = 24;
+  l.rst_ctrl = 1 << 8;
+  l.rst_ctrs = 1 << 9;
+  l.frz = 1 << 0;
+  return l;
+}();
+
+const model_reg kGlobalRegs[] = {reg(0x700, 8, REG_GLOBAL_CTL, 0, "global_ctl")};
 
 model_type type(const char* name, bool pci, std::span<const model_reg> regs) {
   model_type t{};
   t.name = name;
   t.boxes = {1, 1, false, nullptr};
   t.pci = pci;
+  t.layout = &kLayout;
   t.counters = 1;
-  t.thresh = 0xfff;
+  t.thresh = pci ? 0xff : 0xfff;
   t.regs = regs.data();
   t.nregs = regs.size();
-  t.first = 0xa40;
-  t.last = 0xa5f;
+  t.first = regs.front().at;
+  t.last = regs.back().at;
   t.waves = kWaves;
   t.nwaves = std::size(kWaves);
   return t;
 }
 
-const model_type kTypes[] = {type("link", true, kLinkRegs), type("stack", false, kStackRegs)};
+const model_type kTypes[] = {type("link", true, kLinkRegs), type("stack", false, kStackRegs),
+                             type("global", false, kGlobalRegs)};
 
 model_function function(unsigned at, u16 id, const char* box_type) {
   model_function f{};
@@ -68,6 +89,9 @@ const model_function kFunctions[] = {function(devfn(14, 0), 0x2058, "link")};
 model_generation generation() {
   model_generation gen{};
   gen.name = "made_up";
+  gen.freezes = true;
+  gen.frz_all = 1ULL << 63;
+  gen.unfrz_all = 1ULL << 61;
   gen.types = kTypes;
   gen.ntypes = std::size(kTypes);
   gen.functions = kFunctions;
@@ -96,7 +120,7 @@ TEST_F(Tables, AControlInPciSpaceHasTwoHalves) {
   m.pci_write(link, 0x356, 0x5a, 1);
   EXPECT_EQ(m.pci_read(link, 0x354), 0x5a0000u);
   EXPECT_EQ(m.pci_read(link, 0x350), kEn | 1);
-  m.pci_write(link, 0x378, kRstCtrl);
+  m.pci_write(link, 0x378, 1 << 8);
   EXPECT_EQ(m.pci_read(link, 0x354), 0u);
   EXPECT_EQ(m.pci_read(link, 0x350), 0u);
 }
@@ -104,7 +128,50 @@ TEST_F(Tables, AControlInPciSpaceHasTwoHalves) {
 TEST_F(Tables, AControlInAnMsrHas64Bits) {
   m.wrmsr(0xa48, ~0ULL);
   EXPECT_EQ(m.rdmsr(0xa48), 0x00007fffffd4ffffULL);
-  m.wrmsr(0xa48, 0x00007010'00000000ULL | kEn | 1);
+  m.wrmsr(0xa48, kEn | 1);
+  m.advance(10);
+  EXPECT_EQ(m.rdmsr(0xa41), 10u);
+  // a threshold of 12 bits: 0x100 is more than the event's value 1
+  m.wrmsr(0xa48, 0x00000001'00000000ULL | kEn | 1);
+  m.advance(10);
+  EXPECT_EQ(m.rdmsr(0xa41), 10u);
+}
+
+TEST_F(Tables, FieldsAreWhereTheLayoutHasThem) {
+  m.pci_write(link, 0x350, kEn | 1);
+  m.pci_write(link, 0x378, 1 << 0);
+  m.advance(10);
+  EXPECT_EQ(m.pci_read(link, 0x318), 0u) << "frozen";
+  m.pci_write(link, 0x378, 0);
+  m.advance(10);
+  EXPECT_EQ(m.pci_read(link, 0x318), 10u);
+  m.pci_write(link, 0x378, 1 << 9);
+  EXPECT_EQ(m.pci_read(link, 0x318), 0u);
+  // transactions with the unit mask of both parts
+  m.pci_write(link, 0x354, 0x21);
+  m.pci_write(link, 0x350, kEn | 0x0301);
+  model_txn t{};
+  t.code = 0x01;
+  t.umask = 0x2103;
+  t.count = 7;
+  t.value = 1;
+  model_traffic(m.model(), &t);
+  EXPECT_EQ(m.pci_read(link, 0x318), 7u);
+}
+
+// Skylake's bits of the global control
+TEST_F(Tables, TheGlobalControlFreezesByItsBits) {
+  m.wrmsr(0xa48, kEn | 1);
+  m.wrmsr(0x700, 1ULL << 31);
+  EXPECT_FALSE(model_frozen(m.model(), 0));
+  m.wrmsr(0x700, 1ULL << 63);
+  EXPECT_TRUE(model_frozen(m.model(), 0));
+  m.advance(10);
+  EXPECT_EQ(m.rdmsr(0xa41), 0u);
+  EXPECT_EQ(m.dirty(), (std::vector<std::string>{"0 stack ctl0 0x400001",
+                                                 "0 global global_ctl 0x8000000000000000"}));
+  m.wrmsr(0x700, 1ULL << 61);
+  EXPECT_FALSE(model_frozen(m.model(), 0));
   m.advance(10);
   EXPECT_EQ(m.rdmsr(0xa41), 10u);
 }
