@@ -66,6 +66,17 @@ unsigned int unc_package_pick_cpu(const struct unc_package *pkg, unsigned int bu
 }
 
 /**
+ * unc_package_has_bus() - check whether a PCI bus is one of a package's buses
+ * @pkg: the package
+ * @bus: the bus
+ */
+bool unc_package_has_bus(const struct unc_package *pkg, struct pci_bus *bus)
+{
+	return pkg->domain == pci_domain_nr(bus) && bus->number >= pkg->first_bus &&
+	       bus->number <= pkg->last_bus;
+}
+
+/**
  * unc_package_of_bus() - find the package whose boxes are on a PCI bus
  * @bus: the bus
  *
@@ -78,8 +89,26 @@ struct unc_package *unc_package_of_bus(struct pci_bus *bus)
 	for (i = 0; i < unc.num_packages; i++) {
 		struct unc_package *pkg = &unc.packages[i];
 
-		if (pkg->bus == bus->number && pkg->domain == pci_domain_nr(bus))
+		if (unc_package_has_bus(pkg, bus))
 			return pkg;
+	}
+	return NULL;
+}
+
+/**
+ * unc_package_pci_row() - find the row of a PCI function in the generation's table
+ * @pdev: the function
+ *
+ * Return: the row, or NULL for a function without registers of a box.
+ */
+const struct unc_pci_row *unc_package_pci_row(const struct pci_dev *pdev)
+{
+	const struct unc_pci_row *row;
+
+	for (row = unc.gen->pci_rows; row->device; row++) {
+		if (row->device == pdev->device &&
+		    (row->devfn == UNC_PCI_ANYWHERE || row->devfn == pdev->devfn))
+			return row;
 	}
 	return NULL;
 }

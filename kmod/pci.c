@@ -115,13 +115,12 @@ static bool unc_filters_reachable(struct pci_dev *pdev,
 }
 
 /*
- * Find the box type of a row of the id table.  With pmu_prefix=uncore (unc.lenient) some
- * types are replaced by types like those of intel_uncore.
+ * Find the box type of a function.  With pmu_prefix=uncore (unc.lenient) some types are
+ * replaced by types like those of intel_uncore.
  */
-static const struct unc_type *unc_pci_type(const struct pci_device_id *id)
+static const struct unc_type *unc_pci_type(const struct unc_pci_row *row)
 {
-	const struct unc_type *type =
-		&unc.gen->types[UNC_PCI_TYPE(id->driver_data)];
+	const struct unc_type *type = &unc.gen->types[row->type];
 
 	return unc.lenient && type->pci.in_tree ? type->pci.in_tree : type;
 }
@@ -178,19 +177,23 @@ static int unc_pci_join(struct pci_dev *pdev, struct unc_function *f,
 
 static int unc_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
-	const struct unc_type *type = unc_pci_type(id);
-	unsigned int index = UNC_PCI_INDEX(id->driver_data);
-	bool filter = UNC_PCI_ROLE(id->driver_data) == UNC_PCI_FILTER;
-	unsigned int num = filter ? 1 : max_t(u8, type->pci.in_function, 1);
-	struct unc_package *pkg = type->pci.io_bus ?
-		unc.gen->map_io_bus(pdev->bus) :
-		unc_package_of_bus(pdev->bus);
+	const struct unc_pci_row *row = unc_package_pci_row(pdev);
+	struct unc_package *pkg = unc_package_of_bus(pdev->bus);
+	const struct unc_type *type;
 	struct unc_function *f;
+	unsigned int num;
+	bool filter;
 	int err;
 
+	/* a function without counters that has the device ID of one with counters */
+	if (!row)
+		return -ENODEV;
+	type = unc_pci_type(row);
+	filter = row->role == UNC_PCI_FILTER;
+	num = filter ? 1 : max_t(u8, type->pci.in_function, 1);
 	if (unc_pci_closed) {
 		dev_info(&pdev->dev, "%s_%u appeared late: reload %s to use it\n",
-			 type->name, index, KBUILD_MODNAME);
+			 type->name, row->index, KBUILD_MODNAME);
 		return -ENODEV;
 	}
 	/* the package's UBox is missing or unknown, which unc_topology_init() has logged */
@@ -201,7 +204,7 @@ static int unc_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return -ENOMEM;
 	raw_spin_lock_init(&f->lock);
 	f->num = num;
-	err = unc_pci_find_boxes(f, pkg, type, index);
+	err = unc_pci_find_boxes(f, pkg, type, row->index);
 	if (!err)
 		err = unc_pci_join(pdev, f, filter);
 	if (err)
@@ -271,15 +274,14 @@ static struct pci_driver unc_pci_driver = {
 	.remove = unc_pci_remove,
 };
 
-/* Check whether the id table has a function with the filters of a box. */
+/* Check whether the generation's table has a function with the filters of a box. */
 static bool unc_pci_has_filters(const struct unc_type *type, unsigned int index)
 {
-	const unsigned long data = UNC_PCI_DATA(type - unc.gen->types, index,
-						UNC_PCI_FILTER);
-	const struct pci_device_id *id;
+	const struct unc_pci_row *row;
 
-	for (id = unc.gen->pci_ids; id->vendor; id++) {
-		if (id->driver_data == data)
+	for (row = unc.gen->pci_rows; row->device; row++) {
+		if (&unc.gen->types[row->type] == type && row->index == index &&
+		    row->role == UNC_PCI_FILTER)
 			return true;
 	}
 	return false;

@@ -291,8 +291,8 @@ struct unc_package {
 	int phys_id;		/* topology_physical_package_id() of its CPUs */
 	/* the perf CPU, which runs the package's events; nr_cpu_ids: all CPUs are offline */
 	unsigned int cpu;
-	int domain;		/* PCI domain of the uncore */
-	int bus;		/* PCI bus of the uncore, -1 when not found */
+	int domain;		/* PCI domain of the package's buses */
+	int first_bus, last_bus;	/* the package's PCI buses; -1 when not found */
 	struct unc_box **boxes;	/* in the order of the types; NULL where absent */
 	atomic_t active;	/* boxes with slots in use */
 	/*

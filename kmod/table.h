@@ -13,7 +13,6 @@
 #include <linux/bits.h>
 #include <linux/types.h>
 
-struct pci_bus;
 struct pci_dev;
 struct unc_box;
 struct unc_package;
@@ -191,7 +190,6 @@ struct unc_type_pci {
 	 * box after box.
 	 */
 	u8 in_function;
-	bool io_bus;		/* on the package's IO bus, not on the uncore's bus */
 	/* type that replaces this one with pmu_prefix=uncore, or NULL */
 	const struct unc_type *in_tree;
 };
@@ -244,13 +242,19 @@ struct unc_type {
 	const struct unc_freerun *freerun;	/* ends with a register of 0 */
 };
 
-/* Role of a PCI function; driver_data of the generation's id table. */
+/* Role of a PCI function. */
 enum unc_pci_role { UNC_PCI_BOX, UNC_PCI_FILTER };
-#define UNC_PCI_DATA(type, idx, role) \
-	(((unsigned long)(type) << 16) | ((idx) << 8) | (role))
-#define UNC_PCI_TYPE(data)	((unsigned int)((data) >> 16))
-#define UNC_PCI_INDEX(data)	((unsigned int)((data) >> 8) & 0xff)
-#define UNC_PCI_ROLE(data)	((unsigned int)(data) & 0xff)
+
+#define UNC_PCI_ANYWHERE	0xffff
+
+/* A PCI function of a box.  Functions of several boxes may have the same device ID. */
+struct unc_pci_row {
+	u16 device;
+	u16 devfn;		/* or UNC_PCI_ANYWHERE: the device ID identifies the box */
+	u8 type;		/* index in unc_generation.types */
+	u8 index;		/* number of the (first) box among the boxes of its type */
+	u8 role;		/* enum unc_pci_role */
+};
 
 /* A generation's global registers, which are MSRs, and bits of the control. */
 struct unc_global_regs {
@@ -262,9 +266,13 @@ struct unc_global_regs {
 	u64 cores;		/* bits that select the cores to interrupt */
 };
 
-/* The UBox's PCI device, one on each uncore bus, and its registers. */
+/*
+ * The UBox's PCI device, one in each package, and its registers.  A package has the UBox's
+ * bus and the buses beside it, up to the bus of another package's UBox.
+ */
 struct unc_ubox {
 	u16 device;
+	bool lowest;		/* the UBox's bus is the package's lowest; else its highest */
 	u16 node_id;		/* offset of the NUMA node's number */
 	u16 node_map;		/* offset of the numbers of all packages' nodes */
 };
@@ -274,14 +282,13 @@ struct unc_generation {
 	const char *name;	/* prefix of the PMUs' names */
 	const struct unc_type *types;
 	unsigned int num_types;
-	const struct pci_device_id *pci_ids;	/* functions of boxes, or NULL */
+	const struct unc_pci_row *pci_rows;	/* ends with a device of 0; or NULL */
+	const struct pci_device_id *pci_ids;	/* device IDs of @pci_rows, each once */
 	const char *in_tree;	/* name of intel_uncore's PCI driver, or NULL */
 	struct unc_ubox ubox;
 	u16 capability_device;	/* PCI device that identifies the die of a package */
 	/* Find the package of a UBox's bus; a negative errno if unknown.  May sleep */
 	int (*map_bus)(struct pci_dev *ubox);
-	/* Find the package of an IO bus by its uncore bus, or NULL.  May sleep */
-	struct unc_package *(*map_io_bus)(struct pci_bus *bus);
 	u32 max_khz;		/* clock (kHz) that no part reaches, to bound increments */
 	struct unc_global_regs global;
 };

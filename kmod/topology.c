@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finding the machine's packages, the PCI bus of each package's uncore, and the boxes of
- * a package.
+ * Finding the machine's packages, the PCI buses of each package, and the boxes of a
+ * package.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -67,7 +67,58 @@ struct unc_box *unc_topology_box(struct unc_package *pkg,
 	return box;
 }
 
-/* Find the PCI bus of each package's uncore: each such bus has a UBox. */
+/* Take bus @number, and the buses beyond it as seen from the UBox, from a package. */
+static void unc_cut_buses(struct unc_package *pkg, int number)
+{
+	if (unc.gen->ubox.lowest)
+		pkg->last_bus = min(pkg->last_bus, number - 1);
+	else
+		pkg->first_bus = max(pkg->first_bus, number + 1);
+}
+
+/*
+ * Take the buses from a package that have a function which a bus nearer to the UBox has as
+ * well: they belong to a package whose UBox is hidden.  @pdev is the function, on a bus of
+ * the package.
+ */
+static void unc_cut_second(struct unc_package *pkg, const struct pci_dev *pdev)
+{
+	struct pci_dev *other = NULL;
+	int from = pdev->bus->number;
+
+	while ((other = pci_get_device(PCI_VENDOR_ID_INTEL, pdev->device, other))) {
+		int number = other->bus->number;
+
+		if (other->devfn == pdev->devfn && unc_package_has_bus(pkg, other->bus) &&
+		    (unc.gen->ubox.lowest ? number > from : number < from))
+			unc_cut_buses(pkg, number);
+	}
+}
+
+/*
+ * Find the buses of a package: from the bus of its UBox to the bus of another package's
+ * UBox, in one direction.  The UBox of another package may be hidden; then the packages
+ * are told apart by the functions that each of them has once.
+ */
+static void unc_find_range(struct unc_package *pkg, const struct pci_dev *ubox)
+{
+	struct pci_dev *pdev = NULL;
+	int bus = ubox->bus->number;
+
+	pkg->domain = pci_domain_nr(ubox->bus);
+	pkg->first_bus = unc.gen->ubox.lowest ? bus : 0;
+	pkg->last_bus = unc.gen->ubox.lowest ? U8_MAX : bus;
+	while ((pdev = pci_get_device(PCI_VENDOR_ID_INTEL, ubox->device, pdev))) {
+		if (unc_package_has_bus(pkg, pdev->bus) && pdev->bus->number != bus)
+			unc_cut_buses(pkg, pdev->bus->number);
+	}
+	for_each_pci_dev(pdev) {
+		if (unc_package_has_bus(pkg, pdev->bus) && unc_package_pci_row(pdev))
+			unc_cut_second(pkg, pdev);
+	}
+}
+
+/* Find the PCI buses of each package, one of which has the package's UBox. */
 static void unc_find_buses(void)
 {
 	struct pci_dev *pdev = NULL;
@@ -81,25 +132,24 @@ static void unc_find_buses(void)
 		struct unc_package *pkg = unc_package_of_id(id);
 
 		if (id < 0) {
-			pci_warn(pdev, "UBox of an unknown package (error %d): what is on its bus is left out; has the bus a NUMA node?\n",
+			pci_warn(pdev, "UBox of an unknown package (error %d): what is on its buses is left out; has the bus a NUMA node?\n",
 				 id);
 			continue;
 		}
 		if (!pkg) {
-			pci_warn(pdev, "UBox of package %d, which has no CPU online: what is on its bus is left out\n",
+			pci_warn(pdev, "UBox of package %d, which has no CPU online: what is on its buses is left out\n",
 				 id);
 			continue;
 		}
-		if (pkg->bus >= 0) {
+		if (pkg->last_bus >= 0) {
 			pci_warn(pdev, "a second UBox of package %d: left out\n",
 				 id);
 			continue;
 		}
-		pkg->domain = pci_domain_nr(pdev->bus);
-		pkg->bus = pdev->bus->number;
+		unc_find_range(pkg, pdev);
 	}
 	for (i = 0; i < unc.num_packages; i++) {
-		if (unc.packages[i].bus < 0)
+		if (unc.packages[i].last_bus < 0)
 			pr_warn("package %d: no UBox on PCI (device 8086:%04x): its HA, iMC, QPI and other PCI boxes are left out; is the uncore bus hidden by the firmware?\n",
 				unc.packages[i].phys_id, unc.gen->ubox.device);
 	}
@@ -137,7 +187,8 @@ static int unc_package_init(struct unc_package *pkg, unsigned int cpu)
 {
 	pkg->phys_id = topology_physical_package_id(cpu);
 	pkg->cpu = unc_package_pick_cpu(pkg, nr_cpu_ids);
-	pkg->bus = -1;
+	pkg->first_bus = -1;
+	pkg->last_bus = -1;
 	unc_freeze_init(pkg);
 	unc_timer_init(pkg, unc_overflow_poll);
 	pkg->boxes = kcalloc(unc.boxes_per_package, sizeof(*pkg->boxes),

@@ -9,7 +9,7 @@ import textwrap
 from .derived import in_tree_files
 from .docs import ranges
 from .registers import (addresses, bits_mask, filter_registers, free_counters,
-                        in_function)
+                        functions, in_function)
 
 HEAD = """// SPDX-License-Identifier: GPL-2.0-only
 /*
@@ -162,8 +162,6 @@ class Row:
         """(member, value) of struct unc_type_pci."""
         if self.shared and not in_tree:
             yield "in_function", str(in_function(self.box))
-        if "IoBus" in self.facts:
-            yield "io_bus", "true"
         if self.shared and not in_tree:
             yield "in_tree", "&box_types[%s_IN_TREE]" % self.type
 
@@ -250,12 +248,14 @@ class Row:
             yield self.type + "_IN_TREE"
 
     def pci_rows(self):
+        """(device ID, row) of each PCI function."""
         for key, role in (("Devices", "UNC_PCI_BOX"),
                           ("FilterDevices", "UNC_PCI_FILTER")):
-            devices = self.facts.get(key)
-            for index, device in enumerate(devices.split(",") if devices else ()):
-                yield "\tBOX_PCI(%s, %s, %d, %s),\n" % (device, self.type,
-                                                     index, role)
+            for index, one in enumerate(functions(self.box, key)):
+                devfn = ("UNC_PCI_ANYWHERE" if one.number is None else
+                         "PCI_DEVFN(%d, %d)" % (one.number, one.function))
+                yield one.device, "\t{ 0x%04x, %s, %s, %d, %s },\n" % (
+                    one.device, devfn, self.type, index, role)
 
 
 def _generation(generation, has_pci):
@@ -264,16 +264,16 @@ def _generation(generation, has_pci):
              "\t.types = box_types,\n",
              "\t.num_types = ARRAY_SIZE(box_types),\n"]
     if has_pci:
-        lines.append("\t.pci_ids = box_pci_ids,\n")
+        lines.append("\t.pci_rows = box_pci_rows,\n\t.pci_ids = box_pci_ids,\n")
     if generation.in_tree_driver:
         lines.append('\t.in_tree = "%s",\n' % generation.in_tree_driver)
     if "UboxDevice" in facts:
-        lines.append("\t.ubox = {\n\t\t.device = %s,\n\t\t.node_id = %s,\n"
+        lines.append("\t.ubox = {\n\t\t.device = %s,\n%s\t\t.node_id = %s,\n"
                      "\t\t.node_map = %s,\n\t},\n" % (
-                         facts["UboxDevice"], facts["NodeId"],
-                         facts["NodeMap"]))
-        lines.append("\t.map_bus = unc_bus_of_ubox,\n"
-                     "\t.map_io_bus = unc_bus_of_io,\n")
+                         facts["UboxDevice"],
+                         "\t\t.lowest = true,\n" * (facts["Buses"] == "lower"),
+                         facts["NodeId"], facts["NodeMap"]))
+        lines.append("\t.map_bus = unc_bus_of_ubox,\n")
     if "CapabilityDevice" in facts:
         lines.append("\t.capability_device = %s,\n" % facts["CapabilityDevice"])
     lines.append("\t.max_khz = %d,\n" % (generation.max_mhz * 1000))
@@ -308,10 +308,14 @@ def table(generation):
     text += "".join(row.arrays() for row in rows)
     text += "\nstatic const struct unc_type box_types[] = {\n%s};\n" % (
         "".join(row.rows() for row in rows))
-    pci = "".join(line for row in rows for line in row.pci_rows())
+    pci = [one for row in rows for one in row.pci_rows()]
     if pci:
+        text += "\nstatic const struct unc_pci_row box_pci_rows[] = {\n%s\t{ }\n};\n" % (
+            "".join(line for _, line in pci))
+        ids = dict.fromkeys(device for device, _ in pci)
         text += ("\n/*\n * Not a MODULE_DEVICE_TABLE: loaded on its own, the driver"
                  " would race with\n * intel_uncore for the boxes.\n */\n"
                  "static const struct pci_device_id box_pci_ids[] = {\n"
-                 "%s\t{ }\n};\n" % pci)
+                 "%s\t{ }\n};\n" % "".join(
+                     "\t{ PCI_VDEVICE(INTEL, 0x%04x) },\n" % one for one in ids))
     return text + _generation(generation, bool(pci))

@@ -31,17 +31,19 @@ def _some_of(*words):
 
 ANY = ".*"
 NUMBERS = "%s(?:,%s)*" % (NUMBER, NUMBER)
+FUNCTION = r"(0x[0-9a-f]{4})(?: (\d+)\.([0-7]))?"
+FUNCTIONS = "%s(?:,%s)*" % (FUNCTION, FUNCTION)
 # The keys of a box type's Registers, and the form of their values, or of each item of
 # a list.
 KEYS = {
-    "Space": _one_of("msr", "pci"), "IoBus": "1", "Layout": _one_of(*LAYOUTS),
+    "Space": _one_of("msr", "pci"), "Layout": _one_of(*LAYOUTS),
     "Boxes": NUMBER, "Least": NUMBER, "Count": _one_of(*COUNTS),
     "InFunction": NUMBER, "Width": NUMBER, "MaxInc": NUMBER, "Stride": NUMBER,
     "BoxControl": NUMBER, "BoxControlOnes": BITS, "BoxStatus": NUMBER,
     "StatusBits": BITS, "Control": NUMBERS, "Counter": NUMBERS,
     "OtherCounter": NUMBERS, "FixedControl": NUMBER, "FixedCounter": NUMBER,
-    "Filter": FILTER.pattern, "FreeRunning": FREE.pattern, "Devices": NUMBERS,
-    "FilterDevices": NUMBERS, "GlobalStatus": BITS, "Must": r"\w+",
+    "Filter": FILTER.pattern, "FreeRunning": FREE.pattern, "Devices": FUNCTIONS,
+    "FilterDevices": FUNCTIONS, "GlobalStatus": BITS, "Must": r"\w+",
     "Quirks": _some_of(*QUIRKS), "Section": ANY, "Note": ANY,
 }
 LISTS = {"Filter", "FreeRunning", "GlobalStatus"}
@@ -51,7 +53,7 @@ DRIVER_ONLY = {"Layout", "Least", "Count", "MaxInc", "Must", "Quirks", "Note"}
 GLOBAL_KEYS = {
     "Control": NUMBER, "Status": NUMBER, "Config": NUMBER, "Freeze": BITS,
     "Unfreeze": BITS, "Wake": BITS, "Cores": BITS, "UboxDevice": NUMBER,
-    "NodeId": NUMBER, "NodeMap": NUMBER, "CapabilityDevice": NUMBER,
+    "Buses": _one_of("lower", "higher"), "NodeId": NUMBER, "NodeMap": NUMBER, "CapabilityDevice": NUMBER,
     "Capability": NUMBER, "Layout": KEYS["Layout"], "BoxControlOnes": BITS,
     "Section": ANY, "Note": ANY,
 }
@@ -59,6 +61,7 @@ GLOBAL_KEYS = {
 FilterRegister = collections.namedtuple("FilterRegister",
                                         "reg word shift mask when equals")
 FreeCounter = collections.namedtuple("FreeCounter", "reg umask width")
+Function = collections.namedtuple("Function", "device number function")
 
 
 def _check(registers, known):
@@ -81,6 +84,9 @@ def _check(registers, known):
                 yield "Registers: %s is one number" % key
             elif known[key] in (NUMBER, NUMBERS):
                 yield "Registers: %s: %r is not a number" % (key, text)
+            elif known[key] == FUNCTIONS:
+                yield "Registers: %s: %r is not of the form ID or ID DEVICE.FUNCTION" % (
+                    key, text)
             else:
                 yield "Registers: %s: %r is not of the form %s" % (
                     key, text, known[key])
@@ -113,18 +119,41 @@ def _check_box(box):
         yield "Registers: Filter: %s" % err
 
 
+def _check_functions(generation):
+    """Yield a fault for each PCI function that is given twice."""
+    places = {}
+    for box in generation.boxes:
+        for key in ("Devices", "FilterDevices"):
+            for one in functions(box, key) if box.registers else ():
+                known = places.setdefault(one.device, [])
+                place = None if one.number is None else one[1:]
+                if known and (place is None or place in known or None in known):
+                    yield "%s: Registers: %s: 0x%04x: which of the functions with this ID?" \
+                        % (box.name, key, one.device)
+                known.append(place)
+
+
 def check_registers(generation):
     """Yield the faults of the registers in boxes.json."""
     shown = "%s/boxes.json" % generation.shown
     if generation.registers is not None:
-        for reason in _check(generation.registers, GLOBAL_KEYS):
+        reasons = list(_check(generation.registers, GLOBAL_KEYS))
+        if "UboxDevice" in generation.registers:
+            reasons += ["Registers: %s is missing beside UboxDevice" % key
+                        for key in ("Buses", "NodeId", "NodeMap")
+                        if key not in generation.registers]
+        for reason in reasons:
             yield "%s: %s" % (shown, reason)
+    wrong = False
     for box in generation.boxes:
         if box.registers is None:
             continue
         reasons = list(_check(box.registers, KEYS))
         for reason in reasons or _check_box(box):
+            wrong = True
             yield "%s: %s: %s" % (shown, box.name, reason)
+    for reason in () if wrong else _check_functions(generation):
+        yield "%s: %s" % (shown, reason)
 
 
 def in_function(box):
@@ -163,6 +192,14 @@ def filter_registers(box):
             when = box.format[name].mask
             equals = box.format[name].place(int(value, 0))
         yield FilterRegister(int(reg, 0), int(word), shift, mask, when, equals)
+
+
+def functions(box, key):
+    """Each Function of Devices or FilterDevices; its numbers are None for any place."""
+    for text in filter(None, box.registers.get(key, "").split(",")):
+        device, number, function = re.fullmatch(FUNCTION, text).groups()
+        yield Function(int(device, 0), number and int(number),
+                       function and int(function))
 
 
 def free_counters(box):

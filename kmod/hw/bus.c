@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The package of a PCI bus, on E5 and E7.  Each package has one bus for its uncore, with
- * the PCI device of the UBox, and an IO bus with a lower number.  Sections (§) are those
- * of Intel's manual 331051.
+ * The package of a UBox, by the UBox's registers.  Sections (§) are those of Intel's manual
+ * 331051.
  */
 #include <linux/cpumask.h>
 #include <linux/nodemask.h>
@@ -62,38 +61,4 @@ int unc_bus_of_ubox(struct pci_dev *ubox)
 			return i;
 	}
 	return -ENODEV;
-}
-
-/* Check whether a PCI function is one that only an uncore bus has. */
-static bool unc_is_uncore_bus(struct pci_dev *pdev)
-{
-	const struct pci_device_id *id = pci_match_id(unc.gen->pci_ids, pdev);
-
-	return id && !unc.gen->types[UNC_PCI_TYPE(id->driver_data)].pci.io_bus;
-}
-
-/**
- * unc_bus_of_io() - find the package of an IO bus
- * @bus: the IO bus
- *
- * An IO bus belongs to the package of the next higher uncore bus.  If the UBox of that
- * uncore bus is hidden, its package is unknown, and so is the package of the IO bus.  The
- * uncore bus after it would give another package.
- *
- * Context: process.
- * Return: the package, or NULL.
- */
-struct unc_package *unc_bus_of_io(struct pci_bus *bus)
-{
-	struct pci_bus *best = NULL;
-	struct pci_dev *pdev = NULL;
-
-	for_each_pci_dev(pdev) {
-		if (pci_domain_nr(pdev->bus) == pci_domain_nr(bus) &&
-		    pdev->bus->number >= bus->number &&
-		    (!best || pdev->bus->number < best->number) &&
-		    unc_is_uncore_bus(pdev))
-			best = pdev->bus;
-	}
-	return best ? unc_package_of_bus(best) : NULL;
 }

@@ -62,8 +62,8 @@ unsigned int unc_die_sboxes(const struct unc_package *pkg,
 		pci_dev_put(pdev);
 		return capid4 & CAPID4_CHOP ? type->max_boxes : type->count.min;
 	}
-	/* without a UBox the package's bus is unknown, which is in the log already */
-	if (pkg->bus >= 0)
+	/* without a UBox the package's buses are unknown, which is in the log already */
+	if (pkg->last_bus >= 0)
 		pr_warn("package %d: no capability registers on PCI (device 8086:%04x): looking for %u SBos, and those that do not answer are left out\n",
 			pkg->phys_id, device, type->max_boxes);
 	return type->max_boxes;

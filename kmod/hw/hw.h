@@ -11,17 +11,11 @@
 #include "../package.h"
 #include "generated/generations.h"
 
-/* A box, or the filters of one, in the PCI function with a device ID. */
-#define BOX_PCI(device, type, index, role)	\
-	{ PCI_VDEVICE(INTEL, device),		\
-	  .driver_data = UNC_PCI_DATA(type, index, role) }
-
 /* layout.c */
 extern const struct unc_layout unc_layout_e5, unc_layout_e5_pcu, unc_layout_joint;
 
 /* bus.c */
 int unc_bus_of_ubox(struct pci_dev *ubox);
-struct unc_package *unc_bus_of_io(struct pci_bus *bus);
 
 /* die.c */
 unsigned int unc_die_cboxes(const struct unc_package *pkg,

@@ -159,6 +159,16 @@ BROKEN = [
      "ha: Registers: GlobalStatus: 1 entries for 2 boxes"),
     ("more PCI devices than boxes", "boxes.json",
      registers("irp", Devices="0x2f39,0x2f3a"), "irp: Registers: Devices: more than 1"),
+    ("a PCI function that is no place on a bus", "boxes.json",
+     registers("ha", Devices="0x2f30 10.8,0x2f38"),
+     "ha: Registers: Devices: '0x2f30 10.8,0x2f38' is not of the form ID or ID "
+     "DEVICE.FUNCTION"),
+    ("two PCI functions of one ID, one without a place", "boxes.json",
+     registers("ha", Devices="0x2f30 18.0,0x2f30"),
+     "ha: Registers: Devices: 0x2f30: which of the functions with this ID?"),
+    ("a UBox without a rule for buses", "boxes.json",
+     lambda content: content["Registers"].pop("Buses") and None,
+     "Registers: Buses is missing beside UboxDevice"),
     ("a required field that is none", "boxes.json",
      registers("ha", Must="valid"), "ha: Registers: Must: no field valid"),
 ]
