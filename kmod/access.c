@@ -120,14 +120,20 @@ u64 unc_access_read_ctl(struct unc_box *box, unsigned int ctr)
 {
 	u32 reg = unc_ctl_reg(box, ctr);
 
-	return box->type->space->read(box, reg) & ~box->type->layout->count;
+	return box->type->space->read_ctl(box, reg) & ~box->type->layout->count;
 }
 
-/* Write a register that takes a value only when the value is written twice. */
-static void unc_write_twice(struct unc_box *box, u32 reg, u32 value)
+static void unc_write_ctl(struct unc_box *box, u32 reg, u64 value)
 {
-	unc_write(box, reg, value);
-	unc_write(box, reg, value);
+	if (!box->dead)
+		box->type->space->write_ctl(box, reg, value);
+}
+
+/* Write a control that takes a value only when the value is written twice. */
+static void unc_write_ctl_twice(struct unc_box *box, u32 reg, u64 value)
+{
+	unc_write_ctl(box, reg, value);
+	unc_write_ctl(box, reg, value);
 }
 
 /* Check whether a general counter of the box is enabled. */
@@ -193,10 +199,10 @@ void unc_access_write_ctl(struct unc_box *box, unsigned int ctr, u64 value)
 	}
 	if (box->type->quirks & UNC_QUIRK_WRITE_TWICE) {
 		if (!box->hw.frozen && (value & en))
-			unc_write_twice(box, reg, value & ~en);
-		unc_write_twice(box, reg, value);
+			unc_write_ctl_twice(box, reg, value & ~en);
+		unc_write_ctl_twice(box, reg, value);
 	} else {
-		unc_write(box, reg, value);
+		unc_write_ctl(box, reg, value);
 	}
 	box->ctr[ctr].ctl = value;
 	if (box->io.function && !(value & en))

@@ -42,6 +42,34 @@ static void unc_pci_write(struct unc_box *box, u32 reg, u64 value)
 	unc_config_write(box->io.pdev, box->io.regs, reg, lower_32_bits(value));
 }
 
+/* Check whether the controls of a box's counters have 64 bits. */
+static bool unc_pci_has_wide_ctl(const struct unc_box *box)
+{
+	return upper_32_bits(box->type->regs.ctl_mask);
+}
+
+static u64 unc_pci_read_ctl(struct unc_box *box, u32 reg)
+{
+	u64 ctl = unc_pci_read(box, reg);
+
+	if (unc_pci_has_wide_ctl(box))
+		ctl |= unc_pci_read(box, reg + 4) << 32;
+	return ctl;
+}
+
+/* The enable bit is in the lower half. */
+static void unc_pci_write_ctl(struct unc_box *box, u32 reg, u64 value)
+{
+	bool enable = value & box->type->layout->en;
+	bool wide = unc_pci_has_wide_ctl(box);
+
+	if (wide && enable)
+		unc_pci_write(box, reg + 4, upper_32_bits(value));
+	unc_pci_write(box, reg, value);
+	if (wide && !enable)
+		unc_pci_write(box, reg + 4, upper_32_bits(value));
+}
+
 /* A removed function reads all ones everywhere, its IDs included. */
 static bool unc_pci_gone(struct unc_box *box)
 {
@@ -126,6 +154,8 @@ const struct unc_space unc_space_pci = {
 	.present	= unc_pci_present,
 	.read		= unc_pci_read,
 	.write		= unc_pci_write,
+	.read_ctl	= unc_pci_read_ctl,
+	.write_ctl	= unc_pci_write_ctl,
 	.write_filter	= unc_pci_write_filter,
 	.read_counter	= unc_pci_read_counter,
 	.write_counter	= unc_pci_write_counter,

@@ -85,6 +85,12 @@ struct unc_space {
 	/* Read a control register; 0 if the read faults. */
 	u64 (*read)(struct unc_box *box, u32 reg);
 	void (*write)(struct unc_box *box, u32 reg, u64 value);
+	/*
+	 * Read and write the control of a counter.  If the control is written in two
+	 * halves, the counter is enabled last, and disabled first.
+	 */
+	u64 (*read_ctl)(struct unc_box *box, u32 reg);
+	void (*write_ctl)(struct unc_box *box, u32 reg, u64 value);
 	/* Write any register; a negative errno if the write faults.  NULL: none faults */
 	int (*try_write)(struct unc_box *box, u32 reg, u64 value);
 	/* Write a filter register; nothing, where the filters are absent. */
@@ -169,7 +175,11 @@ struct unc_type_regs {
 	u32 fixed_ctl;		/* control of the fixed counter; 0: there is none */
 	u32 fixed_ctr;
 	u32 stride;		/* difference of the MSR numbers of two boxes */
-	u64 ctl_mask;		/* bits of config that go to the counter's control */
+	/*
+	 * Bits of config that go to the counter's control.  A control in PCI
+	 * configuration space has 64 bits if @ctl_mask has a bit above 31.
+	 */
+	u64 ctl_mask;
 	u64 ctl_must;		/* bits of config without which a counter counts nothing */
 	struct unc_type_moved moved;
 };

@@ -8,8 +8,8 @@ import textwrap
 
 from .derived import in_tree_files
 from .docs import ranges
-from .registers import (addresses, bits_mask, filter_registers, free_counters,
-                        functions, in_function)
+from .registers import (addresses, bits_mask, control_mask, filter_registers,
+                        free_counters, functions, in_function)
 
 HEAD = """// SPDX-License-Identifier: GPL-2.0-only
 /*
@@ -130,13 +130,7 @@ class Row:
         yield "fixed_ctl", facts.get("FixedControl")
         yield "fixed_ctr", facts.get("FixedCounter")
         yield "stride", facts.get("Stride")
-        mask = 0
-        for name, field in box.format.items():
-            if not field.word and (name != "umask" or box.umask_general):
-                mask |= field.mask
-        # control registers in PCI configuration space have 32 bits
-        yield "ctl_mask", _bits(mask & (0xffffffff if facts["Space"] == "pci"
-                                        else ~0))
+        yield "ctl_mask", _bits(control_mask(box))
         if "Must" in facts:
             yield "ctl_must", _bits(box.format[facts["Must"]].mask)
         for member, value in self._moved():

@@ -176,6 +176,20 @@ def addresses(box, key):
     return [int(text, 0) + i for i in range(box.counters)]
 
 
+def control_mask(box):
+    """
+    The bits of config that go to a general counter's control: all of them but those of
+    filters, which are in other registers.
+    """
+    filters = {name for rule in box.filter_rules for name in rule.fields}
+    mask = 0
+    for name, field in box.format.items():
+        if not field.word and name not in filters and (
+                name != "umask" or box.umask_general):
+            mask |= field.mask
+    return mask
+
+
 def filter_registers(box):
     """Each FilterRegister of a box type."""
     for text in box.registers.get("Filter", []):
