@@ -19,6 +19,12 @@ static u32 unc_ctl_reg(const struct unc_box *box, unsigned int ctr)
 	return box->type->regs.ctl[box->io.first + ctr];
 }
 
+/* The space adds the type's stride for each box before this one. */
+static u32 unc_freerun_reg(const struct unc_box *box, const struct unc_freerun *f)
+{
+	return f->stride ? f->reg + box->index * (f->stride - box->type->regs.stride) : f->reg;
+}
+
 static u32 unc_ctr_reg(const struct unc_box *box, unsigned int ctr)
 {
 	const struct unc_type *type = box->type;
@@ -26,8 +32,22 @@ static u32 unc_ctr_reg(const struct unc_box *box, unsigned int ctr)
 	if (ctr == UNC_FIXED)
 		return type->regs.fixed_ctr;
 	if (ctr >= UNC_FREERUN0)
-		return type->freerun[ctr - UNC_FREERUN0].reg;
+		return unc_freerun_reg(box, &type->freerun[ctr - UNC_FREERUN0]);
 	return (box->probed.other_ctr ? type->regs.moved.ctr : type->regs.ctr)[box->io.first + ctr];
+}
+
+/**
+ * unc_access_is_present() - check whether a box answers
+ * @box: the box
+ */
+bool unc_access_is_present(struct unc_box *box)
+{
+	const struct unc_type *type = box->type;
+	u32 reg = type->regs.box_ctl;
+
+	if (!reg)
+		reg = type->general ? type->regs.ctl[0] : unc_ctr_reg(box, UNC_FREERUN0);
+	return type->space->present(box, reg);
 }
 
 /**
@@ -378,7 +398,7 @@ static void unc_probe_addresses(struct unc_box *box)
  * counter are set, and read back.  The fixed counter is cleared again, counter 0 is not:
  * the caller clears it.
  *
- * Return: 0, or -ENODEV when counter 0 keeps no bit.
+ * Return: 0, or -ENODEV when the box has a counter 0 that keeps no bit.
  */
 int unc_access_probe(struct unc_box *box)
 {
@@ -388,12 +408,14 @@ int unc_access_probe(struct unc_box *box)
 	box->probed.kept = 0;
 	box->probed.bits = type->bits;
 	box->probed.fixed_bits = type->bits;
-	unc_probe_addresses(box);
-	bits = unc_probe_width(box, 0);
-	/* a hypervisor may read absent MSRs as 0 and ignore writes */
-	if (!bits)
-		return -ENODEV;
-	box->probed.bits = bits;
+	if (type->general) {
+		unc_probe_addresses(box);
+		bits = unc_probe_width(box, 0);
+		/* a hypervisor may read absent MSRs as 0 and ignore writes */
+		if (!bits)
+			return -ENODEV;
+		box->probed.bits = bits;
+	}
 	if (type->regs.fixed_ctl) {
 		bits = unc_probe_width(box, UNC_FIXED);
 		box->probed.fixed_bits = bits ?: type->bits;

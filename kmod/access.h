@@ -11,7 +11,7 @@ static inline bool unc_access_is_programmed(unsigned int ctr)
 }
 
 static inline unsigned int unc_access_next_programmed(const struct unc_type *type,
-						      unsigned int ctr)
+						      int ctr)
 {
 	ctr++;
 	if (ctr >= type->general && ctr <= UNC_FIXED)
@@ -21,9 +21,11 @@ static inline unsigned int unc_access_next_programmed(const struct unc_type *typ
 
 /* The counters of a box type that have a control: general counters, then the fixed one. */
 #define for_each_programmed(type, ctr)				\
-	for ((ctr) = 0; unc_access_is_programmed(ctr);		\
+	for ((ctr) = unc_access_next_programmed(type, -1);	\
+	     unc_access_is_programmed(ctr);			\
 	     (ctr) = unc_access_next_programmed(type, ctr))
 
+bool unc_access_is_present(struct unc_box *box);
 unsigned int unc_access_bits(const struct unc_box *box, unsigned int ctr);
 bool unc_access_read_counter(struct unc_box *box, struct unc_slot *slot, u64 *value);
 void unc_access_write_counter(struct unc_box *box, unsigned int ctr, u64 value);

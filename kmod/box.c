@@ -126,7 +126,7 @@ bool unc_box_start(struct unc_box *box)
 {
 	bool dirty = false;
 
-	box->dead = !box->type->space->present(box);
+	box->dead = !unc_access_is_present(box);
 	if (!box->dead) {
 		dirty = unc_box_is_dirty(box);
 		unc_box_clear(box);
@@ -137,7 +137,7 @@ bool unc_box_start(struct unc_box *box)
 	/* the probe has left counter 0 at all ones */
 	if (unc_box_resets(box))
 		unc_box_write_reset(box);
-	else
+	else if (box->type->general)
 		unc_access_write_counter(box, 0, 0);
 	return dirty;
 }
@@ -207,7 +207,7 @@ void unc_box_reprogram(struct unc_box *box)
 	if (box->dead)
 		return;
 	unc_box_clear(box);
-	for (ctr = 0; ctr < UNC_MAX_COUNTERS; ctr++) {
+	for (ctr = 0; ctr < unc_box_counters(box); ctr++) {
 		struct unc_counter *c = &box->ctr[ctr];
 
 		if (c->slot < 0)
@@ -230,7 +230,7 @@ static void unc_box_set_filters(struct unc_box *box)
 	u64 state[3] = { 0 }, used[3] = { 0 };
 	unsigned int i, w;
 
-	for (i = 0; i < UNC_MAX_COUNTERS; i++) {
+	for (i = 0; i < unc_box_slots(box); i++) {
 		const struct unc_slot *slot = &box->slot[i];
 
 		if (!unc_slot_in_use(slot))
@@ -447,7 +447,7 @@ void unc_box_end(struct unc_box *box)
 	if (--box->hw.changes)
 		return;
 	/* free-running counters are not programmed, only read */
-	for (ctr = UNC_FREERUN0; ctr < UNC_MAX_COUNTERS; ctr++) {
+	for (ctr = UNC_FREERUN0; ctr < unc_box_counters(box); ctr++) {
 		if (box->ctr[ctr].dirty)
 			unc_box_program(box, ctr);
 	}
@@ -567,7 +567,7 @@ void unc_box_end_migration(struct unc_box *box)
 
 	box->use.migration = 0;
 	unc_box_begin(box, false);
-	for (i = 0; i < UNC_MAX_COUNTERS; i++) {
+	for (i = 0; i < unc_box_slots(box); i++) {
 		struct unc_slot *slot = &box->slot[i];
 
 		if (!slot->migrating)

@@ -52,10 +52,27 @@ static int unc_collect(const struct perf_event *event, struct unc_slot *slots,
 		if (unc_slot_equals(&slots[i], &ue->want))
 			return 0;
 	}
-	if (*n == UNC_MAX_COUNTERS)
+	if (*n == unc_box_counters(ue->box))
 		return -EINVAL;
 	slots[(*n)++] = ue->want;
 	return 0;
+}
+
+/* Add the descriptions of the slots of @event and of its group's members on its PMU. */
+static int unc_collect_group(const struct perf_event *event, struct unc_slot *slots,
+			     unsigned int *n)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+	int err;
+
+	err = unc_collect(event, slots, n);
+	if (!err && leader->pmu == event->pmu)
+		err = unc_collect(leader, slots, n);
+	for_each_sibling_event(sibling, leader) {
+		if (!err && sibling->pmu == event->pmu)
+			err = unc_collect(sibling, slots, n);
+	}
+	return err;
 }
 
 /*
@@ -64,22 +81,21 @@ static int unc_collect(const struct perf_event *event, struct unc_slot *slots,
  */
 static int unc_validate_group(struct perf_event *event)
 {
-	struct perf_event *leader = event->group_leader, *sibling;
-	struct unc_slot slots[UNC_MAX_COUNTERS];
+	const struct unc_event *ue = event->pmu_private;
+	struct unc_slot *slots;
 	unsigned int n = 0;
+	int err;
 
-	if (leader == event)
+	if (event->group_leader == event)
 		return 0;
-	if (unc_collect(event, slots, &n))
-		return -EINVAL;
-	if (leader->pmu == event->pmu && unc_collect(leader, slots, &n))
-		return -EINVAL;
-	for_each_sibling_event(sibling, leader) {
-		if (sibling->pmu == event->pmu &&
-		    unc_collect(sibling, slots, &n))
-			return -EINVAL;
-	}
-	return unc_slot_fit_all(slots, n) ? 0 : -EINVAL;
+	slots = kmalloc_array(unc_box_counters(ue->box), sizeof(*slots), GFP_KERNEL);
+	if (!slots)
+		return -ENOMEM;
+	err = unc_collect_group(event, slots, &n);
+	if (!err && !unc_slot_fit_all(slots, n))
+		err = -EINVAL;
+	kfree(slots);
+	return err;
 }
 
 /*

@@ -48,7 +48,7 @@ static void unc_overflow_handle_box(struct unc_box *box, u64 since)
 	unsigned int i;
 
 	unc_lock_raw(&box->lock);
-	for (i = 0; i < UNC_MAX_COUNTERS && box->use.samplers; i++) {
+	for (i = 0; i < unc_box_slots(box) && box->use.samplers; i++) {
 		struct unc_slot *slot = &box->slot[i];
 
 		if (!unc_slot_in_use(slot) || !slot->sampling.period)
@@ -141,7 +141,7 @@ static bool unc_overflow_poll_box(struct unc_box *box, bool watch)
 	unsigned int i;
 
 	unc_lock_raw(&box->lock);
-	for (i = 0; i < UNC_MAX_COUNTERS && !box->dead; i++) {
+	for (i = 0; i < unc_box_slots(box) && !box->dead; i++) {
 		struct unc_slot *slot = &box->slot[i];
 
 		if (!unc_slot_in_use(slot) || !slot->sampling.period ||

@@ -92,7 +92,7 @@ void unc_refresh_box(struct unc_box *box)
 {
 	unsigned int ctr;
 
-	for (ctr = 0; ctr < UNC_MAX_COUNTERS; ctr++) {
+	for (ctr = 0; ctr < unc_box_counters(box); ctr++) {
 		if (box->ctr[ctr].slot >= 0)
 			unc_refresh_slot(box, &box->slot[box->ctr[ctr].slot]);
 	}

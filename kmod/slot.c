@@ -51,9 +51,9 @@ static const struct unc_event_info *unc_info(const struct unc_type *type,
 static int unc_describe_special(const struct unc_type *type,
 				struct unc_slot *slot)
 {
-	const struct unc_freerun *f = type->freerun;
 	const u64 known = UNC_CONFIG_EVENT | UNC_CONFIG_UMASK;
 	u8 umask = FIELD_GET(UNC_CONFIG_UMASK, slot->config[0]);
+	unsigned int i;
 
 	if (unc.lenient) {
 		slot->config[0] &= known;
@@ -67,9 +67,9 @@ static int unc_describe_special(const struct unc_type *type,
 		slot->allowed = BIT(UNC_FIXED);
 		return 0;
 	}
-	for (; f && f->reg; f++) {
-		if (umask == f->umask) {
-			slot->allowed = BIT(UNC_FREERUN0 + (f - type->freerun));
+	for (i = 0; i < type->num_freerun; i++) {
+		if (umask == type->freerun[i].umask) {
+			slot->allowed = BIT(UNC_FREERUN0 + i);
 			return 0;
 		}
 	}
@@ -113,6 +113,8 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 		if (err)
 			return err;
 		max_inc = 1;
+	} else if (!type->general) {
+		return -EINVAL;
 	} else {
 		u64 valid[3] = { type->regs.ctl_mask };
 
@@ -189,7 +191,7 @@ struct unc_slot *unc_slot_find(struct unc_box *box, const struct unc_slot *like)
 {
 	unsigned int i;
 
-	for (i = 0; i < UNC_MAX_COUNTERS; i++) {
+	for (i = 0; i < unc_box_slots(box); i++) {
 		struct unc_slot *slot = &box->slot[i];
 
 		if (slot->serial && unc_slot_equals(slot, like))
@@ -271,7 +273,7 @@ static bool unc_match(const struct unc_slot *slots, s8 *owner, int s,
 /**
  * unc_slot_fit_all() - check whether a box without other events can count several events
  * @slots: descriptions of the events
- * @n: number of events, at most UNC_MAX_COUNTERS
+ * @n: number of events
  *
  * perf counts the events of a group at the same time or not at all.  open.c refuses a
  * group that would not fit even an idle box, as the group would never count.
@@ -302,11 +304,12 @@ bool unc_slot_fit_all(const struct unc_slot *slots, unsigned int n)
  */
 static bool unc_place(struct unc_box *box, struct unc_slot *slot)
 {
+	const unsigned int counters = unc_box_counters(box);
 	s8 owner[UNC_MAX_COUNTERS];
 	u32 visited = 0;
 	unsigned int c;
 
-	for (c = 0; c < UNC_MAX_COUNTERS; c++)
+	for (c = 0; c < counters; c++)
 		owner[c] = box->ctr[c].slot;
 	if (!unc_match(box->slot, owner, slot - box->slot, &visited))
 		return false;
@@ -315,7 +318,7 @@ static bool unc_place(struct unc_box *box, struct unc_slot *slot)
 	 * counter that has a new slot is dirty: unc_refresh_slot() would not read it for
 	 * the old slot, and taking it from the old slot would take it from the new slot.
 	 */
-	for (c = 0; c < UNC_MAX_COUNTERS; c++) {
+	for (c = 0; c < counters; c++) {
 		s8 old = box->ctr[c].slot;
 
 		if (old >= 0 && owner[c] != old) {
@@ -323,7 +326,7 @@ static bool unc_place(struct unc_box *box, struct unc_slot *slot)
 			unc_box_assign(box, &box->slot[old], -1);
 		}
 	}
-	for (c = 0; c < UNC_MAX_COUNTERS; c++) {
+	for (c = 0; c < counters; c++) {
 		if (owner[c] >= 0 && box->ctr[c].slot != owner[c])
 			unc_box_assign(box, &box->slot[owner[c]], c);
 	}
@@ -366,7 +369,7 @@ struct unc_slot *unc_slot_get(struct unc_box *box, const struct unc_slot *like)
 		again->users++;
 		return again;
 	}
-	for (free = again, i = 0; i < UNC_MAX_COUNTERS; i++) {
+	for (free = again, i = 0; i < unc_box_slots(box); i++) {
 		slot = &box->slot[i];
 		/*
 		 * Take the free slot whose use began first.  An event that perf has just

@@ -11,12 +11,11 @@ static u32 unc_msr(const struct unc_box *box, u32 reg)
 	return reg + box->index * box->type->regs.stride;
 }
 
-static bool unc_msr_present(struct unc_box *box)
+static bool unc_msr_present(struct unc_box *box, u32 reg)
 {
-	const struct unc_type *type = box->type;
 	u64 value;
 
-	return !rdmsrq_safe(unc_msr(box, type->regs.box_ctl ?: type->regs.ctl[0]), &value);
+	return !rdmsrq_safe(unc_msr(box, reg), &value);
 }
 
 static u64 unc_msr_read(struct unc_box *box, u32 reg)

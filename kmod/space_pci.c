@@ -78,7 +78,7 @@ static bool unc_pci_gone(struct unc_box *box)
 	return box->dead;
 }
 
-static bool unc_pci_present(struct unc_box *box)
+static bool unc_pci_present(struct unc_box *box, u32 reg)
 {
 	return box->io.pdev && !unc_pci_gone(box);
 }

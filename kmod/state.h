@@ -213,10 +213,27 @@ struct unc_box {
 	struct unc_box_report report;
 	struct unc_box_hw hw;
 	struct unc_box_use use;
-	struct unc_slot slot[UNC_MAX_COUNTERS];
-	struct unc_counter ctr[UNC_MAX_COUNTERS];
-	u32 filter[];		/* last values written to the filter registers */
+	struct unc_slot *slot;	/* unc_box_slots() of them */
+	struct unc_counter *ctr;	/* by index, unc_box_counters() of them */
+	u32 *filter;		/* last values written to the filter registers */
 };
+
+/* Return the number of indices of a box's counters; some may have no counter. */
+static inline unsigned int unc_box_counters(const struct unc_box *box)
+{
+	return UNC_FREERUN0 + box->type->num_freerun;
+}
+
+/*
+ * Slots of a box in addition to one for each counter.  They keep the last totals of
+ * events that perf rotates.
+ */
+#define UNC_SPARE_SLOTS	4
+
+static inline unsigned int unc_box_slots(const struct unc_box *box)
+{
+	return unc_box_counters(box) + UNC_SPARE_SLOTS;
+}
 
 /* --- a package ------------------------------------------------------------ */
 

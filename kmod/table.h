@@ -20,11 +20,11 @@ struct unc_slot;
 struct unc_type;
 
 /*
- * Limits of one box.  Lists of counters are on the stack; the compiler checks that the
+ * Counters of a box by index.  A set of counters is a u32; the compiler checks that the
  * tables obey the limits.
  */
 #define UNC_MAX_GENERAL		4	/* counters that count any event */
-#define UNC_MAX_FREERUN		4
+#define UNC_MAX_FREERUN		25
 #define UNC_FIXED		UNC_MAX_GENERAL	/* index of the fixed counter */
 #define UNC_FREERUN0		(UNC_FIXED + 1)
 #define UNC_MAX_COUNTERS	(UNC_FREERUN0 + UNC_MAX_FREERUN)
@@ -80,8 +80,8 @@ struct unc_space {
 	 * takes no lock, and struct unc_type_count has the number of boxes.
 	 */
 	bool pci;
-	/* Check whether a box answers. */
-	bool (*present)(struct unc_box *box);
+	/* Check whether a box answers.  @reg is a register that each such box has. */
+	bool (*present)(struct unc_box *box, u32 reg);
 	/* Read a control register; 0 if the read faults. */
 	u64 (*read)(struct unc_box *box, u32 reg);
 	void (*write)(struct unc_box *box, u32 reg, u64 value);
@@ -151,6 +151,7 @@ struct unc_freerun {
 	u8 umask;		/* selects the counter, together with event=0xff */
 	u8 bits;		/* width */
 	u32 reg;		/* MSR, or offset in configuration space */
+	u32 stride;		/* as in struct unc_type_regs; 0: the type's */
 };
 
 /*
@@ -240,7 +241,7 @@ struct unc_type {
 	const struct unc_layout *layout;
 	u8 max_boxes;		/* of a package, at most */
 	struct unc_type_count count;
-	u8 general;		/* counters that count any event */
+	u8 general;		/* counters that count any event; may be 0 */
 	u8 bits;		/* documented width; the load probes the real width */
 	u16 max_inc;		/* largest increment of an undocumented event in a cycle */
 	unsigned int quirks;	/* enum unc_quirk */
@@ -249,7 +250,8 @@ struct unc_type {
 	struct unc_type_overflow overflow;
 	struct unc_type_filter filter;
 	struct unc_type_events events;
-	const struct unc_freerun *freerun;	/* ends with a register of 0 */
+	const struct unc_freerun *freerun;
+	u8 num_freerun;
 };
 
 /* Role of a PCI function. */

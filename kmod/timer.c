@@ -120,7 +120,7 @@ static bool unc_timer_refresh_narrow(struct unc_box *box)
 	bool narrow = false;
 	unsigned int ctr;
 
-	for (ctr = 0; ctr < UNC_MAX_COUNTERS; ctr++) {
+	for (ctr = 0; ctr < unc_box_counters(box); ctr++) {
 		if (box->ctr[ctr].slot < 0 || unc_access_bits(box, ctr) > 32)
 			continue;
 		narrow = true;

@@ -27,6 +27,15 @@ static char *unc_topology_box_name(const struct unc_type *type, unsigned int ind
 	return kasprintf(GFP_KERNEL, "%s_%s_%u", unc.prefix, type->name, index);
 }
 
+static void unc_topology_free_box(struct unc_box *box)
+{
+	kfree(box->name);
+	kfree(box->slot);
+	kfree(box->ctr);
+	kfree(box->filter);
+	kfree(box);
+}
+
 /**
  * unc_topology_box() - find a box, or make it
  * @pkg: the box's package
@@ -44,24 +53,26 @@ struct unc_box *unc_topology_box(struct unc_package *pkg,
 
 	if (box)
 		return box;
-	box = kzalloc(struct_size(box, filter, unc_access_num_filters(type)),
-		      GFP_KERNEL);
+	box = kzalloc(sizeof(*box), GFP_KERNEL);
 	if (!box)
 		return NULL;
+	box->type = type;
 	box->name = unc_topology_box_name(type, index);
-	if (!box->name) {
-		kfree(box);
+	box->slot = kcalloc(unc_box_slots(box), sizeof(*box->slot), GFP_KERNEL);
+	box->ctr = kcalloc(unc_box_counters(box), sizeof(*box->ctr), GFP_KERNEL);
+	box->filter = kcalloc(unc_access_num_filters(type), sizeof(*box->filter), GFP_KERNEL);
+	if (!box->name || !box->slot || !box->ctr || !box->filter) {
+		unc_topology_free_box(box);
 		return NULL;
 	}
 	raw_spin_lock_init(&box->lock);
-	box->type = type;
 	box->index = index;
 	box->number = number;
 	box->pkg = pkg;
 	box->probed.bits = type->bits;
 	box->probed.fixed_bits = type->bits;
 	unc_report_init(box, unc_own_event_resched);
-	for (i = 0; i < UNC_MAX_COUNTERS; i++)
+	for (i = 0; i < unc_box_counters(box); i++)
 		box->ctr[i].slot = -1;
 	pkg->boxes[number] = box;
 	return box;
@@ -238,8 +249,7 @@ static void unc_box_free(struct unc_box **place)
 	if (!*place)
 		return;
 	unc_report_exit(*place);
-	kfree((*place)->name);
-	kfree(*place);
+	unc_topology_free_box(*place);
 	*place = NULL;
 }
 

@@ -85,9 +85,10 @@ class Row:
         return rows and rows + ["\t{ }\n"]
 
     def free(self):
-        rows = ["\t{ .umask = 0x%02x, .bits = %d, .reg = 0x%x },\n" % (
-            one.umask, one.width, one.reg) for one in free_counters(self.box)]
-        return rows and rows + ["\t{ }\n"]
+        return ["\t{ .umask = 0x%02x, .bits = %d, .reg = 0x%x%s },\n" % (
+            one.umask, one.width, one.reg,
+            ", .stride = 0x%x" % one.stride if one.stride else "")
+            for one in free_counters(self.box)]
 
     def status_bits(self):
         """Bits of the global status, a mask for each box; [] if all boxes share them."""
@@ -106,9 +107,8 @@ class Row:
             if rows:
                 text += "\nstatic const %s %s_%s[] = {\n%s};\n" % (
                     struct, self.box.name, what, "".join(rows))
-        free = len(self.free())
-        if free:
-            text += "static_assert(ARRAY_SIZE(%s_freerun) <= UNC_MAX_FREERUN + 1);\n" \
+        if self.free():
+            text += "static_assert(ARRAY_SIZE(%s_freerun) <= UNC_MAX_FREERUN);\n" \
                 % self.box.name
         return text
 
@@ -125,8 +125,9 @@ class Row:
                 bits_mask(facts["StatusBits"]) if "StatusBits" in facts
                 else (1 << counters) - 1, "")
         control = addresses(box, "Control")
-        yield "ctl", _numbers(control)
-        yield "ctr", _numbers(addresses(box, "Counter") or control)
+        if control:
+            yield "ctl", _numbers(control)
+            yield "ctr", _numbers(addresses(box, "Counter") or control)
         yield "fixed_ctl", facts.get("FixedControl")
         yield "fixed_ctr", facts.get("FixedCounter")
         yield "stride", facts.get("Stride")
@@ -217,7 +218,9 @@ class Row:
         yield "overflow", list(self._overflow())
         yield "filter", list(self._filter())
         yield "events", list(self._events(in_tree))
-        yield "freerun", self.box.name + "_freerun" if self.free() else None
+        if self.free():
+            yield "freerun", self.box.name + "_freerun"
+            yield "num_freerun", "ARRAY_SIZE(%s_freerun)" % self.box.name
 
     def row(self, in_tree=False):
         text = ""

@@ -14,7 +14,8 @@ NUMBER = r"(?:0x[0-9a-f]+|[0-9]+)"
 BITS = r"[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*"
 FILTER = re.compile(r"(0x[0-9a-f]+) (config([12]):%s)(?: from (\d+))?"
                     r"(?: if (\w+)=(%s))?" % (BITS, NUMBER))
-FREE = re.compile(r"(0x[0-9a-f]+) umask=(0x[0-9a-f]{2}) width=(\d+)")
+FREE = re.compile(r"(0x[0-9a-f]+) umask=(0x[0-9a-f]{2}) width=(\d+)"
+                  r"(?: stride=(0x[0-9a-f]+))?")
 
 QUIRKS = ("write_twice", "stepwise", "unclocked", "no_reset", "freeze_all")
 LAYOUTS = ("e5", "e5_pcu", "joint")
@@ -60,7 +61,7 @@ GLOBAL_KEYS = {
 
 FilterRegister = collections.namedtuple("FilterRegister",
                                         "reg word shift mask when equals")
-FreeCounter = collections.namedtuple("FreeCounter", "reg umask width")
+FreeCounter = collections.namedtuple("FreeCounter", "reg umask width stride")
 Function = collections.namedtuple("Function", "device number function")
 
 
@@ -103,6 +104,11 @@ def _check_box(box):
         if len(many) not in (1, counters):
             yield "Registers: %s: %d addresses for %d counters" % (
                 key, len(many), counters)
+    if not counters and "FreeRunning" not in registers:
+        yield "Registers: FreeRunning: the box has no other counters"
+    free = [one.umask for one in free_counters(box)]
+    if len(set(free)) < len(free):
+        yield "Registers: FreeRunning: a unit mask for two counters"
     bits = registers.get("GlobalStatus")
     if isinstance(bits, list) and len(bits) != int(registers["Boxes"], 0):
         yield "Registers: GlobalStatus: %d entries for %s boxes" % (
@@ -219,4 +225,4 @@ def functions(box, key):
 def free_counters(box):
     """Each FreeCounter of a box type."""
     for text in box.registers.get("FreeRunning", []):
-        yield FreeCounter(*(int(one, 0) for one in FREE.fullmatch(text).groups()))
+        yield FreeCounter(*(int(one or "0", 0) for one in FREE.fullmatch(text).groups()))

@@ -51,13 +51,13 @@ struct claim {
 /// @param visited counters that were tried for claim @p i or on its behalf, one
 /// bit each.
 /// @return false if the claims before and claim @p i do not fit.
-bool assign(const std::vector<claim> &claims, int i, std::array<int, 32> &owner,
-	    uint32_t &visited)
+bool assign(const std::vector<claim> &claims, int i, std::array<int, 64> &owner,
+	    uint64_t &visited)
 {
 	for (unsigned c = 0; c < owner.size(); c++) {
 		if (!(claims[i].request.counters >> c & 1) || visited >> c & 1)
 			continue;
-		visited |= 1u << c;
+		visited |= uint64_t{1} << c;
 		if (owner[c] < 0 || assign(claims, owner[c], owner, visited)) {
 			owner[c] = i;
 			return true;
@@ -69,11 +69,11 @@ bool assign(const std::vector<claim> &claims, int i, std::array<int, 32> &owner,
 /// Check that all claims get a counter at once.
 bool have_counters(const std::vector<claim> &claims)
 {
-	std::array<int, 32> owner;
+	std::array<int, 64> owner;
 
 	owner.fill(-1);
 	for (size_t i = 0; i < claims.size(); i++) {
-		uint32_t visited = 0;
+		uint64_t visited = 0;
 
 		if (!assign(claims, i, owner, visited))
 			return false;
@@ -155,7 +155,7 @@ std::string list_of(const std::vector<claim> &claims)
 
 /// List counters for an error message.  Bits above 15 (see demand) are not
 /// listed; without any other bit, the counter is the fixed one.
-std::string counter_list(uint32_t counters)
+std::string counter_list(uint64_t counters)
 {
 	std::string text;
 
@@ -173,7 +173,7 @@ std::string counter_list(uint32_t counters)
 /// names only events that conflict.
 error too_few_counters(std::vector<claim> claims)
 {
-	uint32_t counters = 0;
+	uint64_t counters = 0;
 
 	for (size_t i = 0; i < claims.size();) {
 		std::vector<claim> fewer = claims;

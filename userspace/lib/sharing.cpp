@@ -24,12 +24,23 @@ std::span<const shared_field> fields_of(std::string_view generation)
 
 /// Return the counter of an event with the code 0xff, as a bit of
 /// demand::counters.  The unit mask selects the counter: 0 is the fixed
-/// counter, 0x10 and above are free-running counters.
-uint32_t special_counter(const event &counted)
+/// counter, another one is the counter of the box's free-running event with it.
+uint64_t special_counter(const event &counted, const catalogue &names)
 {
-	uint64_t umask = counted.config >> 8 & 0xff;
+	constexpr uint64_t select_bits = 0xffff, umask_bits = 0xff00;
+	unsigned bit = 16;
 
-	return 1u << (16 + (umask ? 1 + (umask & 7) : 0));
+	if (!(counted.config & umask_bits))
+		return uint64_t{1} << bit;
+	for (const event_info &info : names.events()) {
+		if (info.box != counted.pmu->box ||
+		    (info.config & code_mask) != 0xff || !(info.config & umask_bits))
+			continue;
+		bit++;
+		if (!((info.config ^ counted.config) & select_bits))
+			return uint64_t{1} << bit;
+	}
+	return 0;
 }
 
 } // namespace
@@ -45,7 +56,7 @@ demand demand_of(const event &counted, std::string_view generation)
 	if (!box)
 		return event_demand;
 	if ((counted.config & code_mask) == 0xff) {
-		event_demand.counters = special_counter(counted);
+		event_demand.counters = special_counter(counted, *names);
 		return event_demand;
 	}
 	// All general counters, unless the catalogue restricts the event.

@@ -15,7 +15,7 @@ namespace uncore {
 struct demand {
 	/// Counters that can count the event, bit n for counter n.  Bit 16 is
 	/// the fixed counter, bits above 16 are free-running counters.
-	uint32_t counters = 0;
+	uint64_t counters = 0;
 	/// Bits of config, config1 and config2 that are filters of the whole
 	/// box and that the event obeys.  Events that count at the same time
 	/// must agree on the bits that they both obey.
