@@ -37,8 +37,10 @@ def _merged_reasons(generation, schema):
     """Merge the generation's files with those of its base; yield the faults."""
     generation.merge_events()
     yield from generation.reasons
-    yield from registers.check_registers(generation)
     wrong = bool(generation.reasons)
+    for reason in registers.check_registers(generation):
+        wrong = True
+        yield reason
     for box in generation.boxes:
         for reason in check.check_raw(box, schema):
             wrong = True

@@ -24,13 +24,13 @@
 #define UNC_SLACK	(1ULL << 16)
 
 /*
- * Return the largest growth that is accepted in @ns: twice that of an event with its
- * largest increment in each cycle of the fastest clock.  @slot->low_ns is the time in
- * which that event counts 2^32.
+ * Return the largest growth that is accepted in @ns: twice that of any event of the box
+ * type with its largest increment in each cycle of the fastest clock.  The documented
+ * largest increment of one event may be too small, and the growth would be lost.
  */
 static u64 unc_refresh_most(const struct unc_slot *slot, u64 ns)
 {
-	u64 most = unc_mul_div(ns, 2ULL * U32_MAX, slot->low_ns);
+	u64 most = unc_mul_div(ns, 2ULL * U32_MAX, slot->most_ns);
 
 	return most < U64_MAX - UNC_SLACK ? most + UNC_SLACK : U64_MAX;
 }
@@ -57,7 +57,7 @@ static void unc_refresh_resync(struct unc_box *box, struct unc_slot *slot)
  * @slot: the slot
  *
  * Adds nothing when the box does not answer.  Adds nothing either when the counter has
- * grown by more than its event can count since the last read: then another program wrote
+ * grown by more than the box can count since the last read: then another program wrote
  * the counter.
  */
 void unc_refresh_slot(struct unc_box *box, struct unc_slot *slot)

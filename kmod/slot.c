@@ -76,6 +76,12 @@ static int unc_describe_special(const struct unc_type *type,
 	return -EINVAL;
 }
 
+/* Return the time (ns) in which @max_inc in each cycle of the fastest clock is 2^32. */
+static u64 unc_wrap_ns(unsigned int max_inc)
+{
+	return div_u64((u64)U32_MAX * USEC_PER_SEC / max_inc, unc.gen->max_khz);
+}
+
 /**
  * unc_slot_describe() - describe the counter and filters that an event needs
  * @type: the event's box type
@@ -98,7 +104,7 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 	const struct unc_filter_use *use = type->filter.uses;
 	const u64 ctl = config[0] & type->regs.ctl_mask;
 	const struct unc_event_info *info;
-	unsigned int max_inc, w;
+	unsigned int max_inc, most, w;
 	int err;
 
 	*slot = (struct unc_slot){
@@ -113,6 +119,7 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 		if (err)
 			return err;
 		max_inc = 1;
+		most = slot->allowed & BIT(UNC_FIXED) ? 1 : type->max_inc;
 	} else if (!type->general) {
 		return -EINVAL;
 	} else {
@@ -147,17 +154,15 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 		 */
 		if (max_inc > 1)
 			max_inc = max_t(unsigned int, max_inc, type->max_inc);
+		most = max_t(unsigned int, max_inc, type->max_inc);
 		/* with a threshold a counter counts at most 1 in a cycle */
-		if (!max_inc || (ctl & layout->thresh))
+		if (ctl & layout->thresh) {
 			max_inc = 1;
+			most = 1;
+		}
 	}
-	/*
-	 * The time in which max_inc in each cycle of the fastest clock adds up to 2^32.
-	 * refresh.c rejects growth that is impossible by this time.  space_pci.c reads
-	 * only the low half of a counter within this time of the last read.
-	 */
-	slot->low_ns = div_u64((u64)U32_MAX * USEC_PER_SEC / max_inc,
-			       unc.gen->max_khz);
+	slot->low_ns = unc_wrap_ns(max_inc);
+	slot->most_ns = unc_wrap_ns(most);
 	return 0;
 }
 

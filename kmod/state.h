@@ -100,10 +100,11 @@ struct unc_slot {
 	struct unc_sampling sampling;
 	/*
 	 * Time (ns) in which the counter cannot count 2^32.  A read within this time
-	 * needs the low half of a PCI counter only.  The time also bounds credible
-	 * growth.
+	 * needs the low half of a PCI counter only.
 	 */
 	u64 low_ns;
+	/* time (ns) in which no event of the box can count 2^32, to bound credible growth */
+	u64 most_ns;
 	u64 raw;		/* the counter's value at the last read */
 	u64 total;		/* counts since the slot came into use */
 	/*

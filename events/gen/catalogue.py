@@ -139,7 +139,7 @@ class Event:
         self.ext = int(raw.get("ExtSel", "0"))
         self.code = self.event | self.ext << 8
         self.counter = raw["Counter"]
-        self.max_inc = int(raw["MaxInc"])
+        self.max_inc = int(raw.get("MaxInc", box.max_inc if self.general else "1"), 0)
         self.rule = raw.get("Rule", "any")
         self.category = raw["Category"]
         self.description = raw["BriefDescription"]
@@ -245,6 +245,7 @@ class Box:
                           else None)
         self.shown = shown
         self.registers = facts.get("Registers")
+        self.max_inc = (self.registers or {}).get("MaxInc", "1")    # of an unknown event
         self.filter_rules = [rule for fact in facts.get("Filters", [])
                              for rule in self._parse_rule(fact)]
         self.own = []       # content of BOX.json: events, or a difference
@@ -309,6 +310,7 @@ class Generation:
         self.in_tree_driver = facts.get("InTreeDriver",
                                         base and base.in_tree_driver)
         self.max_mhz = int(facts.get("MaxMHz", base.max_mhz if base else "0"))
+        self.max_inc = facts.get("MaxInc", base and base.max_inc)
         self.registers = self._registers(facts.get("Registers"))
         for name, box_facts in self.facts.items():
             try:
@@ -319,6 +321,7 @@ class Generation:
                                      % (shown, name, err.args[0]))
             # A box type without a file has only inherited events.
             box.own = self.load("%s.json" % name, missing={} if base else [])
+            box.max_inc = self.max_inc or box.max_inc
             self.boxes.append(box)
 
     def _processor(self, facts):
@@ -410,7 +413,7 @@ class Generation:
     def merge_events(self):
         for box in self.boxes:
             every = ",".join(str(n) for n in range(box.counters))
-            defaults = {"Counter": every, "MaxInc": "1"}
+            defaults = {"Counter": every}
             if not self.facts[box.name].get("SectionOf") and not self.readings:
                 defaults["Section"] = self.facts[box.name]["Section"]
             box.raw = self.merge("%s.json" % box.name, box.own, "EventName",

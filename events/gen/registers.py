@@ -104,6 +104,8 @@ def _check_box(box):
         if len(many) not in (1, counters):
             yield "Registers: %s: %d addresses for %d counters" % (
                 key, len(many), counters)
+    if registers.get("MaxInc") and not int(registers["MaxInc"], 0):
+        yield "Registers: MaxInc is 0"
     if not counters and "FreeRunning" not in registers:
         yield "Registers: FreeRunning: the box has no other counters"
     free = [one.umask for one in free_counters(box)]

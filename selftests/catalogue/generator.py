@@ -79,8 +79,10 @@ LOOKUP, PCU = "llc_lookup.any", "clockticks"
 BROKEN = [
     ("a key twice in an object", "cbox.json",
      lambda _: '[ { "UMask": "0x01", "UMask": "0x02" } ]', "key UMask"),
-    ("a required key is missing", "cbox.json", change(LOOKUP, MaxInc=None),
-     LOOKUP + ": MaxInc is missing"),
+    ("a required key is missing", "cbox.json", change(LOOKUP, Category=None),
+     LOOKUP + ": Category is missing"),
+    ("an increment of a box type that is 0", "boxes.json", registers("ha", MaxInc="0"),
+     "ha: Registers: MaxInc is 0"),
     ("an unknown key", "cbox.json", change(LOOKUP, Colour="red"),
      LOOKUP + ": Colour is not a known key"),
     ("a name that perf keeps for itself", "cbox.json",
