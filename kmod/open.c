@@ -119,13 +119,16 @@ static void unc_tell_masked(const struct unc_type *type)
 static int unc_check_config(const struct perf_event *event,
 			    const struct unc_type *type, struct unc_slot *slot)
 {
-	u64 config[3];
+	u64 config[3], masked = 0;
+	unsigned int w;
 
 	unc_event_config(event, config);
 	if (unc_config3(event) || unc_slot_describe(type, config, slot))
 		return -EINVAL;
+	for (w = 0; w < 3; w++)
+		masked |= config[w] & ~slot->config[w];
 	/* the driver's own event is a copy of a user's event, which was logged already */
-	if (memcmp(config, slot->config, sizeof(config)) && !unc_own_event_is(event))
+	if (masked && !unc_own_event_is(event))
 		unc_tell_masked(type);
 	return 0;
 }

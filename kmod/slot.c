@@ -76,6 +76,22 @@ static int unc_describe_special(const struct unc_type *type,
 	return -EINVAL;
 }
 
+/* Add the filters of @use to an event with @config that obeys them. */
+static void unc_use_filters(const struct unc_filter_use *use, const u64 config[3],
+			    struct unc_slot *slot)
+{
+	bool given = false;
+	unsigned int w;
+
+	for (w = 0; w < 3; w++)
+		given |= config[w] & use->fields[w];
+	for (w = 0; w < 3; w++) {
+		slot->fields[w] |= use->fields[w];
+		if (!given)
+			slot->config[w] |= use->neutral[w];
+	}
+}
+
 /* Return the time (ns) in which @max_inc in each cycle of the fastest clock is 2^32. */
 static u64 unc_wrap_ns(unsigned int max_inc)
 {
@@ -88,6 +104,7 @@ static u64 unc_wrap_ns(unsigned int max_inc)
  * @config: config, config1 and config2 of the event
  * @slot: gets the description
  *
+ * Gives filters their neutral value in @slot->config if the event has no value for them.
  * Refuses bits that the event does not use, and a control that counts nothing.  Refuses
  * edge and invert without a threshold: they modify the comparison with the threshold.
  *
@@ -129,10 +146,8 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 		    !(ctl & layout->thresh))
 			return -EINVAL;
 		for (; use && use->mask; use++) {
-			if ((config[0] & use->mask) != use->value)
-				continue;
-			for (w = 0; w < 3; w++)
-				slot->fields[w] |= use->fields[w];
+			if ((config[0] & use->mask) == use->value)
+				unc_use_filters(use, config, slot);
 		}
 		for (w = 0; w < 3; w++) {
 			u64 wrong = config[w] & ~(valid[w] | slot->fields[w]);

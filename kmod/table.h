@@ -111,10 +111,14 @@ extern const struct unc_space unc_space_msr, unc_space_pci;
  * Filter fields that an event with (config & @mask) == @value obeys: @fields are the bits
  * of these fields in config, config1 and config2.  A box can count two events at the same
  * time only if the bits that both obey are equal.  A field of 0 counts as a value, too.
+ *
+ * If all of @fields are 0 in an event, they are @neutral: where filters of 0 pass nothing,
+ * @neutral passes everything.
  */
 struct unc_filter_use {
 	u64 mask, value;
 	u64 fields[3];
+	u64 neutral[3];
 };
 
 /* A register that filters all events of a box. */

@@ -85,19 +85,30 @@ class Field:
 class FilterRule:
     """Events with config & @mask == @select obey @fields, which a box has once."""
 
-    def __init__(self, mask, select, fields, section):
+    def __init__(self, mask, select, fields, section, neutral=None):
         self.mask = mask
         self.select = select
         self.fields = fields        # {name: [mask in config, config1, config2]}
         self.section = section
+        # {name: [value in config, config1, config2]} of an event without any of the fields
+        self.neutral = neutral or {}
+
+    @staticmethod
+    def _merged(fields):
+        words = [0, 0, 0]
+        for masks in fields.values():
+            words = [a | b for a, b in zip(words, masks)]
+        return words
 
     @property
     def words(self):
         """The bits of all fields in config, config1 and config2."""
-        words = [0, 0, 0]
-        for masks in self.fields.values():
-            words = [a | b for a, b in zip(words, masks)]
-        return words
+        return self._merged(self.fields)
+
+    @property
+    def neutral_words(self):
+        """The neutral values of all fields in config, config1 and config2."""
+        return self._merged(self.neutral)
 
 
 def noted(raw, manual):
@@ -254,7 +265,7 @@ class Box:
 
     def _parse_rule(self, fact):
         """Yield a FilterRule for each value of Select."""
-        known = {"Mask", "Select", "Fields", "Bits", "Section", "Note"}
+        known = {"Mask", "Select", "Fields", "Bits", "Neutral", "Section", "Note"}
         try:
             if set(fact) - known:
                 raise ValueError("unknown key " + min(set(fact) - known))
@@ -270,15 +281,30 @@ class Box:
                     raise ValueError("Bits are not of one field")
                 fields[name] = [field.mask if word == field.word else 0
                                 for word in range(3)]
+            neutral = self._parse_neutral(fact.get("Neutral"), fields)
             for text in fact["Select"].split(","):
                 select = int(text, 16)
                 if select & ~mask:
                     raise ValueError("Select %s is not in Mask" % text)
-                yield FilterRule(mask, select, fields, fact["Section"])
+                yield FilterRule(mask, select, fields, fact["Section"], neutral)
         except (KeyError, ValueError) as err:
             raise CatalogueError("%s: Filters: %s" % (
                 os.path.join(os.path.dirname(self.shown), "boxes.json"),
                 "no field %s" % err if isinstance(err, KeyError) else err))
+
+    def _parse_neutral(self, text, fields):
+        """{name: [value in config, config1, config2]} of the key Neutral of a rule."""
+        neutral = {}
+        for item in text.split(",") if text else ():
+            name, _, value = item.partition("=")
+            if name not in fields:
+                raise ValueError("Neutral: the rule has no field %s" % name)
+            field, value = self.format[name], int(value, 0)
+            place = field.place(value)
+            if not field.fits(value) or place & ~fields[name][field.word]:
+                raise ValueError("Neutral: %s does not fit" % item)
+            neutral[name] = [place if word == field.word else 0 for word in range(3)]
+        return neutral
 
     @property
     def general_events(self):

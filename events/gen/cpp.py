@@ -149,14 +149,17 @@ def _in_tree(generation):
         for fact in facts.get("Wrong", [])))
 
 
+def _words(words):
+    return "{ %s }" % ", ".join("0x%x" % word for word in words)
+
+
 def _shared_rows(generation):
     for box in generation.boxes:
         for rule in box.filter_rules:
             for name, words in rule.fields.items():
                 yield _row(_text(box.name), _text(name), "0x%x" % rule.mask,
-                           "0x%x" % rule.select,
-                           "{ %s }" % ", ".join("0x%x" % word
-                                                for word in words))
+                           "0x%x" % rule.select, _words(words),
+                           _words(rule.words), _words(rule.neutral.get(name, [0, 0, 0])))
 
 
 def source(generation, top):

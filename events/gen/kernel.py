@@ -66,11 +66,17 @@ def _field_rows(box):
     yield '\t{ "local", "config:63" },\n'
 
 
+def _ull(words):
+    return ", ".join("0x%xULL" % word for word in words)
+
+
 def _use_rows(box):
     for rule in box.filter_rules:
-        yield "\t{ 0x%xULL, 0x%xULL, { %s } },\n" % (
-            rule.mask, rule.select,
-            ", ".join("0x%xULL" % word for word in rule.words))
+        neutral = ""
+        if any(rule.neutral_words):
+            neutral = ",\n\t  { %s }" % _ull(rule.neutral_words)
+        yield "\t{ 0x%xULL, 0x%xULL, { %s }%s },\n" % (
+            rule.mask, rule.select, _ull(rule.words), neutral)
     yield "\t{ }\n"
 
 

@@ -43,6 +43,9 @@ struct shared_field {
 	uint64_t mask, select;
 	/// Bits of the field in config, config1 and config2.
 	std::array<uint64_t, 3> bits;
+	/// Bits of all fields that the same rule is about.  If they are all 0
+	/// in an event, the field's value is @c neutral.
+	std::array<uint64_t, 3> rule, neutral;
 };
 
 /// A name of an uncore event in perf's own event files (unc_m_cas_count.rd),

@@ -111,13 +111,9 @@ struct clash {
 
 std::optional<clash> filter_clash(const claim &a, const claim &b)
 {
-	const uint64_t left[] = {a.requester->config, a.requester->config1,
-				 a.requester->config2};
-	const uint64_t right[] = {b.requester->config, b.requester->config1,
-				  b.requester->config2};
-
 	for (unsigned word = 0; word < 3; word++) {
-		uint64_t bits = (left[word] ^ right[word]) &
+		uint64_t bits = (a.request.values[word] ^
+				 b.request.values[word]) &
 				a.request.filters[word] &
 				b.request.filters[word];
 

@@ -67,11 +67,21 @@ demand demand_of(const event &counted, std::string_view generation)
 		if (info.box == box->name && info.counters &&
 		    !((info.config ^ counted.config) & code_bits))
 			event_demand.counters = info.counters;
-	for (const shared_field &field : fields_of(generation))
-		if (field.box == box->name &&
-		    (counted.config & field.mask) == field.select)
-			for (unsigned word = 0; word < 3; word++)
-				event_demand.filters[word] |= field.bits[word];
+	const std::array words{counted.config, counted.config1, counted.config2};
+	for (const shared_field &field : fields_of(generation)) {
+		if (field.box != box->name ||
+		    (counted.config & field.mask) != field.select)
+			continue;
+		const bool given = (words[0] & field.rule[0]) |
+				   (words[1] & field.rule[1]) |
+				   (words[2] & field.rule[2]);
+		for (unsigned word = 0; word < 3; word++) {
+			event_demand.filters[word] |= field.bits[word];
+			event_demand.values[word] |=
+				given ? words[word] & field.bits[word]
+				      : field.neutral[word];
+		}
+	}
 	return event_demand;
 }
 

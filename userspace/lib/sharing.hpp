@@ -20,6 +20,9 @@ struct demand {
 	/// box and that the event obeys.  Events that count at the same time
 	/// must agree on the bits that they both obey.
 	std::array<uint64_t, 3> filters{};
+	/// Values of these bits: the event's, or the neutral ones that the
+	/// driver takes for an event without them.
+	std::array<uint64_t, 3> values{};
 };
 
 /// Look up an event's demand.  Without a catalogue entry for the generation or
