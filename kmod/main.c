@@ -221,23 +221,37 @@ static void __init unc_name_stranger(void)
 	const char *name = id ? (const char *)id->driver_data : NULL;
 
 	if (name)
-		pr_err("family %u model %u is %s, whose uncore this module has no manual of\n",
-		       boot_cpu_data.x86, boot_cpu_data.x86_model, name);
+		pr_err("family %u model %u is %s, whose uncore this module has no manual of (stepping %u)\n",
+		       boot_cpu_data.x86, boot_cpu_data.x86_model, name,
+		       boot_cpu_data.x86_stepping);
 	else
-		pr_err("family %u model %u is not a processor whose uncore this module knows\n",
-		       boot_cpu_data.x86, boot_cpu_data.x86_model);
+		pr_err("family %u model %u is not a processor whose uncore this module knows (stepping %u)\n",
+		       boot_cpu_data.x86, boot_cpu_data.x86_model,
+		       boot_cpu_data.x86_stepping);
+}
+
+/* Find the processor's generation, or NULL.  Generations may differ in stepping only. */
+static const struct unc_generation *__init unc_find_generation(void)
+{
+	const struct x86_cpu_id *id = unc_cpus;
+
+	for (; (id = x86_match_cpu(id)); id++) {
+		const struct unc_generation *gen = (void *)id->driver_data;
+
+		if (!gen->steppings || gen->steppings & BIT(boot_cpu_data.x86_stepping))
+			return gen;
+	}
+	return NULL;
 }
 
 /* Check the CPU model, pmu_prefix=, events= and that intel_uncore is not loaded. */
 static int __init unc_check_machine(void)
 {
-	const struct x86_cpu_id *id = x86_match_cpu(unc_cpus);
-
-	if (!id) {
+	unc.gen = unc_find_generation();
+	if (!unc.gen) {
 		unc_name_stranger();
 		return -ENODEV;
 	}
-	unc.gen = (const struct unc_generation *)id->driver_data;
 	unc.prefix = pmu_prefix ?: unc.gen->name;
 	unc.lenient = !strcmp(unc.prefix, UNC_IN_TREE_PREFIX);
 	if (!unc_prefix_ok(unc.prefix)) {

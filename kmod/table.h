@@ -296,6 +296,7 @@ struct unc_ubox {
 /* A generation of processors. */
 struct unc_generation {
 	const char *name;	/* prefix of the PMUs' names */
+	u16 steppings;		/* of the CPU model, a bit each; 0: all */
 	const struct unc_type *types;
 	unsigned int num_types;
 	const struct unc_pci_row *pci_rows;	/* ends with a device of 0; or NULL */

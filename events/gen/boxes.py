@@ -260,6 +260,8 @@ def _generation(generation, has_pci):
     lines = ['\t.name = "%s",\n' % generation.name,
              "\t.types = box_types,\n",
              "\t.num_types = ARRAY_SIZE(box_types),\n"]
+    if generation.steppings:
+        lines.insert(1, "\t.steppings = %s,\n" % _bits(generation.steppings, ""))
     if has_pci:
         lines.append("\t.pci_rows = box_pci_rows,\n\t.pci_ids = box_pci_ids,\n")
     if generation.in_tree_driver:

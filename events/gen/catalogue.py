@@ -329,6 +329,7 @@ class Generation:
         self.title = facts.get("Title", self.name)
         self.manual = facts.get("Manual")
         self.processor = self._processor(facts)
+        self.steppings = self._steppings(facts.get("Stepping"))
         self.models = ", ".join(filter(None, (
             facts.get("Models"),
             self.processor and "family %d model %d" % self.processor)))
@@ -361,6 +362,17 @@ class Generation:
             raise CatalogueError("%s/boxes.json: Family and Model are two "
                                  "numbers" % self.shown)
         return tuple(numbers) or None
+
+    def _steppings(self, text):
+        """The steppings of the processor's model as a mask; 0: all of them."""
+        if text is None:
+            return 0
+        match = re.fullmatch(r"(\d+)(?:-(\d+))?", text) if isinstance(text, str) else None
+        low, high = (int(one or match[1]) for one in match.groups()) if match else (1, 0)
+        if not self.processor or not low <= high <= 15:
+            raise CatalogueError("%s/boxes.json: Stepping is a number or a range from 0 to "
+                                 "15, beside Model" % self.shown)
+        return (2 << high) - (1 << low)
 
     def _registers(self, own):
         """The package's registers: the base generation's with the values of @own."""

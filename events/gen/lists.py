@@ -93,8 +93,9 @@ def cpp(generations, groups):
     return CPP % (
         ",\n\t".join("%s_tables" % one.name for one in ordered),
         "".join("\t&%s_tables,\n" % one.name for one in ordered),
-        "".join('\t{"ven0000fam%04Xmod%04X", "%s"},\n' % (
-            one.processor + (one.name,)) for one in _driven(ordered)),
+        "".join('\t{"ven0000fam%04Xmod%04X", "%s", 0x%x},\n' % (
+            one.processor + (one.name, one.steppings or 0xffff))
+            for one in _driven(ordered)),
         "".join(_leading(group) for group in groups),
         "".join('\t{"%s", "%s", leading_%s},\n' % (
             group["MetricGroup"], group["Question"], group["MetricGroup"])

@@ -7,7 +7,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -59,8 +61,17 @@ struct perf_name {
 struct processor {
 	std::string_view modalias; ///< part of the kernel's modalias
 	std::string_view generation;
+	uint16_t steppings; ///< of the processor's model, a bit each
+
+	static constexpr uint16_t every_stepping = 0xffff;
 
 	static const std::span<const processor> all;
+	/// Choose from the processors of one model, whose steppings differ.
+	/// @param pmus names of PMUs: the driver's begin with the generation.
+	/// @return the generation, or an empty text if there is none.
+	static std::string_view choose(std::span<const processor> model,
+				       std::span<const std::string> pmus,
+				       std::optional<uint64_t> stepping);
 };
 
 /// A metric that is listed first in a metric_group.

@@ -5,6 +5,8 @@
 #include <uncore/topology.hpp>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <system_error>
 #include <tuple>
@@ -25,14 +27,35 @@ constexpr size_t most_pmus = 4096;
 constexpr size_t most_fields = 256;
 constexpr uint64_t most_packages = 4096;
 
+/// Read the processor's stepping from /proc, beside @p sysfs.  The modalias does
+/// not have it.
+std::optional<uint64_t> read_stepping(const fs::path &sysfs)
+{
+	std::ifstream cpuinfo(sysfs.parent_path() / "proc/cpuinfo");
+	std::string line;
+
+	// "stepping\t: 4"
+	while (std::getline(cpuinfo, line) && !line.empty())
+		if (line.starts_with("stepping") && line.find(": ") != line.npos)
+			return parse_number(line.substr(line.find(": ") + 2));
+	return std::nullopt;
+}
+
 std::string read_generation(const fs::path &sysfs)
 {
 	const auto alias = read_text(sysfs / "devices/system/cpu/modalias");
+	std::vector<processor> candidates;
 
-	for (const processor &candidate : processor::all)
-		if (alias && alias->find(candidate.modalias) != alias->npos)
-			return std::string(candidate.generation);
-	return {};
+	if (alias)
+		std::copy_if(processor::all.begin(), processor::all.end(),
+			     std::back_inserter(candidates),
+			     [&](const processor &candidate) {
+				     return alias->find(candidate.modalias) !=
+					    alias->npos;
+			     });
+	return std::string(processor::choose(
+		candidates, list_folder(sysfs / "bus/event_source/devices"),
+		read_stepping(sysfs)));
 }
 
 bool printable(const std::string &name)
@@ -255,6 +278,27 @@ result<topology> topology::read(const fs::path &sysfs)
 		if (machine->generation.empty() && catalogue::find(pmu.prefix))
 			machine->generation = pmu.prefix;
 	return topology(std::move(machine));
+}
+
+std::string_view processor::choose(std::span<const processor> model,
+				   std::span<const std::string> pmus,
+				   std::optional<uint64_t> stepping)
+{
+	for (const processor &candidate : model) {
+		const std::string prefix = std::string(candidate.generation) + '_';
+
+		if (candidate.steppings == every_stepping ||
+		    std::any_of(pmus.begin(), pmus.end(),
+				[&](const std::string &name) {
+					return name.starts_with(prefix);
+				}))
+			return candidate.generation;
+	}
+	for (const processor &candidate : model)
+		if (stepping && *stepping < 16 &&
+		    candidate.steppings >> *stepping & 1)
+			return candidate.generation;
+	return {};
 }
 
 topology topology::blank(std::string_view generation)

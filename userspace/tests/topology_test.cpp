@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "catalogue_tables.hpp"
 #include "sysfs.hpp"
 #include "tree.hpp"
 
@@ -60,6 +61,21 @@ void expect_boxes(const topology &machine, size_t irps)
 }
 
 } // namespace
+
+TEST(processor, of_one_model_is_chosen_by_pmu_or_stepping)
+{
+	const std::vector<processor> model{{"mod", "skx", 0x1f}, {"mod", "clx", 0xe0}};
+	const std::vector<std::string> in_tree{"cpu", "uncore_cha_0"};
+	const std::vector<std::string> clx{"clx_cha_0", "cpu"};
+
+	EXPECT_EQ(processor::choose(model, in_tree, 4), "skx");
+	EXPECT_EQ(processor::choose(model, in_tree, 5), "clx");
+	EXPECT_EQ(processor::choose(model, in_tree, 8), "");
+	EXPECT_EQ(processor::choose(model, in_tree, 1ULL << 32), "");
+	EXPECT_EQ(processor::choose(model, in_tree, std::nullopt), "");
+	EXPECT_EQ(processor::choose(model, clx, 4), "clx");
+	EXPECT_EQ(processor::choose({}, clx, 4), "");
+}
 
 TEST(topology, packages)
 {

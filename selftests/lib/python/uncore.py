@@ -30,15 +30,17 @@ def _generation():
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         text = file.read()
     here = [re.search(r"^%s\s*: (\d+)$" % name, text, re.M)
-            for name in ("cpu family", "model")]
+            for name in ("cpu family", "model", "stepping")]
     if not all(here):
         return "hswep"
+    *model, stepping = (match.group(1) for match in here)
     for path in sorted(glob.glob(os.path.join(TOP, "events", "*",
                                               "boxes.json"))):
         with open(path, encoding="utf-8") as file:
             facts = json.load(file)
-        if [match.group(1) for match in here] == [facts.get("Family"),
-                                                  facts.get("Model")]:
+        low, _, high = facts.get("Stepping", "0-15").partition("-")
+        if model == [facts.get("Family"), facts.get("Model")] and \
+                int(low) <= int(stepping) <= int(high or low):
             return os.path.basename(os.path.dirname(path))
     return "hswep"
 
