@@ -132,9 +132,9 @@ static void unc_join(struct unc_event *ue, struct unc_slot *slot)
 /*
  * Attach a follower to the slot of an equal event; the box is locked.
  *
- * A follower that does not sample is a copy for local reads (config:63).  Its add fails
- * while no equal event counts.  During a change of the box the equal event may have no
- * counter for a moment; then a slot that has counted it is enough.
+ * A follower that does not sample is a copy for local reads (UNC_CONFIG_LOCAL).  Its add
+ * fails while no equal event counts.  During a change of the box the equal event may have
+ * no counter for a moment; then a slot that has counted it is enough.
  */
 static int unc_add_follower(struct unc_event *ue)
 {

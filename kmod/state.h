@@ -46,9 +46,10 @@
 
 /*
  * A passive copy of an event: it stays on its CPU, takes no counter, and reads what
- * an equal event of the package counts.  No register has this bit of config.
+ * an equal event of the package counts.  No format field has this bit of config: in the
+ * control of a counter it is the enable bit, which the driver sets.
  */
-#define UNC_CONFIG_LOCAL	BIT_ULL(63)
+#define UNC_CONFIG_LOCAL	BIT_ULL(22)
 
 struct unc_box;
 struct unc_package;

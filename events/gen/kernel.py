@@ -3,6 +3,7 @@
 
 from .derived import in_tree_files
 from .docs import ranges
+from .registers import LOCAL_BIT
 from .waves import box_waves
 
 HEAD = """/* SPDX-License-Identifier: GPL-2.0-only */
@@ -62,8 +63,7 @@ def _field_rows(box):
     for name, field in box.format.items():
         yield '\t{ "%s", "config%s:%s", true },\n' % (
             name, field.word or "", ",".join(ranges(sorted(field.bits))))
-    # UNC_CONFIG_LOCAL, a bit of config that is not in a register
-    yield '\t{ "local", "config:63" },\n'
+    yield '\t{ "local", "config:%d" },\n' % LOCAL_BIT
 
 
 def _ull(words):

@@ -17,6 +17,8 @@ FILTER = re.compile(r"(0x[0-9a-f]+) (config([12]):%s)(?: from (\d+))?"
 FREE = re.compile(r"(0x[0-9a-f]+) umask=(0x[0-9a-f]{2}) width=(\d+)"
                   r"(?: stride=(0x[0-9a-f]+))?")
 
+LOCAL_BIT = 22      # UNC_CONFIG_LOCAL, a bit of config that no field may have
+
 QUIRKS = ("write_twice", "stepwise", "unclocked", "no_reset", "freeze_all")
 LAYOUTS = ("e5", "e5_pcu", "joint")
 COUNTS = ("cboxes", "sboxes")
@@ -119,6 +121,9 @@ def _check_box(box):
         most = int(registers.get("Boxes", "0"), 0) // in_function(box)
         if len(registers.get(key, "0").split(",")) > most >= wanted:
             yield "Registers: %s: more than %d" % (key, most)
+    for name, field in box.format.items():
+        if not field.word and LOCAL_BIT in field.bits:
+            yield "Format: %s: bit %d of config is the driver's" % (name, LOCAL_BIT)
     if registers.get("Must", "event") not in box.format and "Must" in registers:
         yield "Registers: Must: no field %s" % registers["Must"]
     try:

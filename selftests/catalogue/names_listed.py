@@ -74,7 +74,7 @@ def wrong_events(events, files):
 
 
 def wrong_fields(fields, files):
-    fields = dict(fields, local="config:63")    # a field of the driver, not of a register
+    fields = dict(fields, local="config:22")    # a field of the driver, not of a register
     for name in sorted(fields.keys() | files.keys()):
         if fields.get(name) != files.get(name):
             yield "%s is %s, want %s" % (name, files.get(name),
