@@ -342,6 +342,57 @@ def test_inherited_metric():
            run.stderr)
 
 
+def of_a_mesh(content):
+    """Give boxes.json properties of servers from Skylake on."""
+    content.update(Stepping="5-7", MaxInc="3")
+    content["Registers"].update(Buses="lower", Freeze="63", Unfreeze="61")
+    content["ha"]["Registers"].update(Devices="0x2f30 18.0,0x2f30 19.2")
+    content["ha"]["Format"].update(umask="config:8-15,32-43,45-55")
+    content["cbox"]["Filters"][1].update(Neutral="filter_state=0x41")
+    content["pcu"]["Registers"].update(
+        FreeRunning=["0xa45 umask=0x10 width=36", "0xb00 umask=0x20 width=36 stride=0x10"])
+
+
+# Of the driver's table: text that it has once
+MESH = (
+    "\t.steppings = GENMASK(7, 5),\n", "\t\t.lowest = true,\n",
+    "\t\t.freeze = BIT_ULL(63),\n", "\t\t.unfreeze = BIT_ULL(61),\n",
+    "\t{ 0x2f30, PCI_DEVFN(18, 0), TYPE_HA, 0, UNC_PCI_BOX },\n",
+    "\t{ 0x2f30, PCI_DEVFN(19, 2), TYPE_HA, 1, UNC_PCI_BOX },\n",
+    "\t{ PCI_VDEVICE(INTEL, 0x2f30) },\n",
+    "\t\t\t.ctl_mask = GENMASK_ULL(55, 45) | GENMASK_ULL(43, 23) |\n",
+    "\t{ .umask = 0x10, .bits = 36, .reg = 0xa45 },\n"
+    "\t{ .umask = 0x20, .bits = 36, .reg = 0xb00, .stride = 0x10 },\n};\n"
+    "static_assert(ARRAY_SIZE(pcu_freerun) <= UNC_MAX_FREERUN);\n",
+)
+
+
+def test_mesh():
+    """The driver's tables of properties that Haswell has not."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy_catalogue(folder, ["hswep"])
+        os.remove(os.path.join(folder, "hswep", "omitted.json"))    # of related generations
+        edited(folder, "boxes.json", of_a_mesh)
+        edited(folder, "cbox.json", lambda content: [
+            raw.pop("MaxInc") for raw in content if raw.get("EventCode") == "0x34"] and None)
+        run = generate("--catalogue", folder, "--kernel", folder)
+        result(run.returncode == 0, "a generation with a mesh", run.stderr)
+        if run.returncode:
+            return
+        texts = {}
+        for file in (".c", "_fields.h", "_events.h"):
+            with open(os.path.join(folder, "hswep" + file), encoding="utf-8") as handle:
+                texts[file] = handle.read()
+    for wanted in MESH:
+        result(texts[".c"].count(wanted) == 1, "the driver's table has " +
+               wanted.strip().split("\n")[0])
+    result("\t{ 0xffULL, 0x34ULL, { 0x0ULL, 0xfe0000ULL, 0x0ULL },\n"
+           "\t  { 0x0ULL, 0x820000ULL, 0x0ULL } },\n" in texts["_fields.h"],
+           "a rule of filters has its neutral value", texts["_fields.h"])
+    result("\t{ .code = 0x34, .ctrs = 0xf, .max_inc = 3 },\n" in texts["_events.h"],
+           "an event without MaxInc has the generation's")
+
+
 def generations():
     return sorted(os.path.basename(os.path.dirname(path)) for path in
                   glob.glob(os.path.join(EVENTS, "*", "boxes.json")))
@@ -522,6 +573,7 @@ def main():
         test_generation(name)
     test_all()
     test_driver_table()
+    test_mesh()
     test_todo()
     test_shown_names()
     print("1..%d" % len(results))
