@@ -151,7 +151,7 @@ def check_registers(generation):
     shown = "%s/boxes.json" % generation.shown
     if generation.registers is not None:
         reasons = list(_check(generation.registers, GLOBAL_KEYS))
-        if "UboxDevice" in generation.registers:
+        if "UboxDevice" in generation.registers and generation.processor:
             reasons += ["Registers: %s is missing beside UboxDevice" % key
                         for key in ("Buses", "NodeId", "NodeMap")
                         if key not in generation.registers]
@@ -165,7 +165,7 @@ def check_registers(generation):
         for reason in reasons or _check_box(box):
             wrong = True
             yield "%s: %s: %s" % (shown, box.name, reason)
-    for reason in () if wrong else _check_functions(generation):
+    for reason in () if wrong or not generation.processor else _check_functions(generation):
         yield "%s: %s" % (shown, reason)
 
 
