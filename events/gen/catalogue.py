@@ -10,7 +10,7 @@ import json
 import os
 import re
 
-from . import inherit
+from . import families, inherit
 
 FIXED_CODE = 0xff
 
@@ -347,9 +347,21 @@ class Generation:
                 raise CatalogueError("%s/boxes.json: %s: %s is missing"
                                      % (shown, name, err.args[0]))
             # A box type without a file has only inherited events.
-            box.own = self.load("%s.json" % name, missing={} if base else [])
+            box.own = self._own_events(box, box_facts.get("Include"))
             box.max_inc = self.max_inc or box.max_inc
             self.boxes.append(box)
+
+    def _own_events(self, box, include):
+        """The content of BOX.json and of the file that the box type includes."""
+        file = "%s.json" % box.name
+        try:
+            own = families.expand(self.load(file, missing={} if self.base else []))
+            if include and isinstance(own, list):
+                file = "%s.json" % include
+                own = families.include(own, self.load(file), box.counters)
+        except families.FamilyError as err:
+            raise CatalogueError("%s/%s: %s" % (self.shown, file, err))
+        return own
 
     def _processor(self, facts):
         """(family, model) that the driver binds to, or None."""

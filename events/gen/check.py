@@ -49,7 +49,8 @@ def _check_select(event):
         yield "EventCode 0xff is for fixed and free-running counters only"
     if not box.format["event"].fits(event.code):
         yield "ExtSel: the %s has no extension bit" % box.title
-    if "umask" not in box.format or not box.format["umask"].fits(event.umask):
+    if event.umask and ("umask" not in box.format or
+                        not box.format["umask"].fits(event.umask)):
         yield "UMask 0x%02x does not fit the control register" % event.umask
     if event.umask & event.umask_zeros:
         yield "UMaskZeros: 0x%02x has bits of UMask" % event.umask_zeros

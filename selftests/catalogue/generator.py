@@ -104,7 +104,7 @@ BROKEN = [
     ("a unit mask where there is none", "pcu.json",
      change(PCU, UMask="0x01"), PCU + ": UMask:"),
     ("a unit mask of nine bits", "cbox.json", change(LOOKUP, UMask="0x111"),
-     LOOKUP + ": UMask:"),
+     LOOKUP + ": UMask 0x111 does not fit the control register"),
     ("a counter that the box has not", "ubox.json",
      change("racu_requests", Counter="0,1,2"), "racu_requests: Counter:"),
     ("unit mask zeros that the event itself sets", "irp.json",

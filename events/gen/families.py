@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Families of events.  Events with the same suffixes, such as the reads and writes of each
+bank, are written once: a block of BOX.json has the rows Families and Suffixes, and each
+family has an event for each suffix.  A box type can include a file of events that other
+box types have as well.
+"""
+
+ROWS = ("Families", "Suffixes")
+
+
+class FamilyError(Exception):
+    """A block without the form of a family."""
+
+
+def _rows(block, key):
+    rows = block[key]
+    if not isinstance(rows, list) or not rows or not all(
+            isinstance(row, dict) and
+            all(isinstance(row.get(text), str) for text in ("EventName",
+                                                            "BriefDescription"))
+            for row in rows):
+        raise FamilyError("%s: is not a list of rows with EventName and "
+                          "BriefDescription" % key)
+    return rows
+
+
+def _event(shared, family, suffix):
+    """The event of a family and a suffix; the suffix's keys come before the family's."""
+    return {**shared, **family, **suffix,
+            "EventName": "%s.%s" % (family["EventName"], suffix["EventName"]),
+            "BriefDescription": "%s: %s" % (family["BriefDescription"],
+                                            suffix["BriefDescription"])}
+
+
+def _expand_block(block):
+    """Yield the events of a block."""
+    if set(ROWS) - set(block):
+        raise FamilyError("Families and Suffixes belong together")
+    shared = {key: value for key, value in block.items() if key not in ROWS}
+    for family in _rows(block, "Families"):
+        for suffix in _rows(block, "Suffixes"):
+            yield _event(shared, family, suffix)
+
+
+def expand(content):
+    """Return the content of BOX.json, events or a difference, without blocks."""
+    if isinstance(content, dict) and isinstance(content.get("Add"), list):
+        return {**content, "Add": expand(content["Add"])}
+    if not isinstance(content, list):
+        return content
+    events = []
+    for raw in content:
+        block = isinstance(raw, dict) and set(ROWS) & set(raw)
+        events.extend(_expand_block(raw) if block else [raw])
+    return events
+
+
+def include(own, content, counters):
+    """
+    Return the events @own of a box type and those of an included file. An event of the
+    box type's own replaces the included event of that name. An included event without
+    Counter is counted by all counters.
+    """
+    every = ",".join(str(number) for number in range(counters))
+    names = {raw.get("EventName") for raw in own if isinstance(raw, dict)}
+    return own + [{"Counter": every, **raw} for raw in expand(content)
+                  if raw.get("EventName") not in names]
