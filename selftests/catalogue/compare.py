@@ -44,6 +44,7 @@ READINGS = {
     "bdwde": ("bdx_unc_", "broadwellde", "BDW-DE", "bdxde"),
     "ivbep": ("ivbep_unc_", "ivytown", "IVT", "ivt"),
     "snbep": ("snbep_unc_", "jaketown", "JKT", "jkt"),
+    "skx": ("skx_unc_", "skylakex", "SKX", "skx"),
 }
 # Readings without a rule of Kind "lacks": readings.json has all that they lack.
 INCOMPLETE = ("likwid", "ucevent")
@@ -51,10 +52,12 @@ INCOMPLETE = ("likwid", "ucevent")
 PFM_BOXES = {"ubo": "ubox", "cbo0": "cbox", "sbo0": "sbox", "ha0": "ha",
              "ha": "ha",
              "imc0": "imc", "irp": "irp", "pcu": "pcu", "qpi0": "qpi",
-             "r2pcie": "r2pcie", "r3qpi0": "r3qpi"}
+             "r2pcie": "r2pcie", "r3qpi0": "r3qpi", "cha0": "cha", "m2m0": "m2m",
+             "upi0": "upi", "m3upi0": "m3upi", "iio0": "iio"}
 PERF_UNITS = {"UBOX": "ubox", "CBO": "cbox", "SBO": "sbox", "HA": "ha",
               "iMC": "imc", "IRP": "irp", "PCU": "pcu", "QPI LL": "qpi",
-              "R2PCIe": "r2pcie", "R3QPI": "r3qpi"}
+              "R2PCIe": "r2pcie", "R3QPI": "r3qpi", "CHA": "cha", "M2M": "m2m",
+              "UPI LL": "upi", "M3UPI": "m3upi", "IIO": "iio"}
 PERF_FOLDER = "tools/perf/pmu-events/arch/x86"
 EXTENSION = 1 << 21
 
@@ -77,13 +80,30 @@ def full_name(generation, box, name):
                          re.sub(r"^UNC_[A-Z0-9]+_", "", name).lower())
 
 
+def whole_umask(event):
+    """The unit mask, with the bits of other fields in 15:8 and with its extension."""
+    return event.select[1] | event.umask & ~0xff
+
+
 def our_catalogue(generation):
     """Encodings of the catalogue's events by name, without aliases."""
     return {full_name(generation, box.name, event.name): {
-                "code": event.event, "umask": event.select[1],
-                "ext": event.ext, "ctrs": event.counter}
+                "code": event.event, "umask": whole_umask(event),
+                "ext": event.ext, "ctrs": event.counter,
+                "ports": dict(event.filters).get("ch_mask", 0),
+                "filter1": event.config()[1] >> 32}
             for box in generation.boxes for event in box.events
             if not event.alias}
+
+
+def modern(entry):
+    """Keys of Intel's files since Skylake-SP: extension, ports and filter of an event."""
+    found = {}
+    if "UMaskExt" in entry or "PortMask" in entry:
+        found["ports"] = int(entry.get("PortMask", "0"), 0)
+    if entry.get("FILTER_VALUE", "0") != "0":
+        found["filter1"] = int(entry["FILTER_VALUE"], 0)
+    return found
 
 
 def build_dumper(folder):
@@ -120,8 +140,11 @@ def libpfm4(generation, _args):
                     "ext": int(bool(int(code, 0) & EXTENSION))}
         if umask:
             with_umasks.add(name)
-            encoding["umask"] = int(umask[1], 0)
-            name += "." + umask[0].lower()
+            mask = int(umask[1], 0)
+            encoding["umask"] = mask & 0xff
+            if box == "iio":    # the unit mask has bits 63:8 of the control register
+                encoding["ports"] = mask >> 28 & 0xff
+            name += "." + re.sub(r"_((part|vtd)\d)$", r".\1", umask[0].lower())
         found[name] = encoding
     return {name: encoding for name, encoding in found.items()
             if name not in with_umasks}
@@ -177,6 +200,11 @@ def lacks_fields(events):
     return any(event["Unit"] == "CBOX" for event in events)
 
 
+def current(events):
+    """The events that are not old names of other events in the same file."""
+    return [event for event in events if event.get("Deprecated", "0") == "0"]
+
+
 def perf(generation, args):
     """Encodings of perf's events by name. An event without Counter uses counter 0."""
     found = {}
@@ -184,16 +212,17 @@ def perf(generation, args):
         events = json.loads(text)
         if lacks_fields(events):
             raise Unavailable(LACK_FIELDS)
-        for event in events:
+        for event in current(events):
             box = PERF_UNITS[event["Unit"]]
-            umask = int(event.get("UMask", "0"), 0)
+            umask = (int(event.get("UMask", "0"), 0) |
+                     int(event.get("UMaskExt", "0"), 0) << 8)
             state = re.search(r"occ_sel=(\d)", event.get("Filter", ""))
             if state:
                 umask = int(state.group(1)) << 6
             found[full_name(generation, box, event["EventName"])] = {
                 "code": int(event.get("EventCode", "0"), 0), "umask": umask,
                 "ext": int(event.get("ExtSel", "0"), 0),
-                "ctrs": event.get("Counter", "0")}
+                "ctrs": event.get("Counter", "0"), **modern(event)}
     return found
 
 
@@ -210,15 +239,16 @@ def perfmon_files(generation, pattern):
 
 def perfmon(generation, _args):
     """Encodings of the events in Intel's files by name."""
-    text, = perfmon_files(generation, r"/events/\w+_uncore\.json$")
-    events = json.loads(text)["Events"]
+    texts = perfmon_files(generation, r"/events/\w+_uncore(_experimental)?\.json$")
+    events = [event for text in texts for event in json.loads(text)["Events"]]
     return {full_name(generation, PERF_UNITS[event["Unit"]],
                       event["EventName"]): {
                           "code": int(event["EventCode"], 0),
-                          "umask": int(event["UMask"], 0),
+                          "umask": int(event["UMask"], 0) |
+                          int(event.get("UMaskExt", "0"), 0) << 8,
                           "ext": int(event.get("ExtSel") or 0),
-                          "ctrs": event["Counter"]}
-            for event in events}
+                          "ctrs": event["Counter"], **modern(event)}
+            for event in current(events)}
 
 
 def in_our_names(generation, events):
@@ -369,7 +399,7 @@ def had(generation, theirs):
     for box in generation.boxes:
         known = codes.get("%s_%s" % (generation.name, box.name), set())
         for event in box.events:
-            if event.general and (event.event, event.select[1],
+            if event.general and (event.event, whole_umask(event),
                                   event.ext) in known:
                 yield "%s/%s" % (box.name, event.name)
 

@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+MAX_VALUE = 255     # of a waveform: the largest threshold of most box types
 EVENTS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "events")
 results = []
 
@@ -235,6 +236,31 @@ BROKEN_DIFFERENCE = [
      "Rename is not a known key"),
 ]
 
+ROW = {"EventName": "one", "BriefDescription": "One"}
+# The same for blocks of families in events/skx.
+BROKEN_FAMILY = [
+    ("families without suffixes", "pcu.json",
+     lambda content: content.append({"Families": [ROW]}),
+     "Families and Suffixes belong together"),
+    ("a suffix without a description", "pcu.json",
+     lambda content: content.append({"Families": [ROW],
+                                     "Suffixes": [{"EventName": "one"}]}),
+     "Suffixes: is not a list of rows with EventName and BriefDescription"),
+    ("families that are an object", "mesh.json",
+     lambda content: content.append({"Families": ROW, "Suffixes": [ROW]}),
+     "Families: is not a list of rows"),
+    ("a family whose events have no code", "pcu.json",
+     lambda content: content.append({"Counter": "0", "Category": "news",
+                                     "Families": [ROW], "Suffixes": [ROW]}),
+     "one.one: EventCode is missing"),
+    ("a family and a suffix that are too long together", "pcu.json",
+     lambda content: content.append({
+         "Counter": "0", "Category": "news", "EventCode": "0x01",
+         "Families": [{**ROW, "BriefDescription": "x" * 50}],
+         "Suffixes": [{**ROW, "BriefDescription": "y" * 50}]}),
+     "one.one: BriefDescription: is 102 characters long"),
+]
+
 
 def copy_catalogue(folder, names=()):
     for name in names or generations():
@@ -265,6 +291,8 @@ def test_broken():
         refused(broken[0], "hswep", *broken[1:])
     for broken in BROKEN_DIFFERENCE:
         refused(broken[0], "bdwep", *broken[1:])
+    for broken in BROKEN_FAMILY:
+        refused(broken[0], "skx", *broken[1:])
     refused("an event code without an event select", "xeon7100",
             "fsb.json", change("drdy", EventCode="0x01"),
             "drdy: EventCode: the FSB has no event select")
@@ -305,6 +333,38 @@ def test_unread():
             r"reading has the event \(inherited from events/hswep/cbox.json:\d+\)$",
             run.stderr, re.M), "refused: an event that no reading has",
                run.stderr)
+
+
+def test_largest_increment():
+    """An event without MaxInc has its box type's."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy_catalogue(folder, {"skx"})
+        run = generate("--catalogue", folder, "--generation", "skx", "--tsv",
+                       folder + "/tsv")
+        with open(folder + "/tsv", encoding="utf-8") as file:
+            most = [line.split("\t")[7] for line in file
+                    if line.startswith("imc\trpq_occupancy\t")]
+        result(run.returncode == 0 and most == ["255"],
+               "an event without MaxInc rises by as much as any of its box type",
+               *most, run.stderr)
+
+
+def test_included():
+    """Box types with Include have the events of the file, but for those of their own."""
+    with tempfile.TemporaryDirectory() as folder:
+        generate("--generation", "skx", "--tsv", folder + "/tsv")
+        with open(folder + "/tsv", encoding="utf-8") as file:
+            rows = [line.split("\t") for line in file]
+    counters = {(row[0], row[1]): row[6] for row in rows}
+    stop = {box: {name for of, name in counters if of == box and
+                  name.startswith("vert_ring_")} for box in ("cha", "m2m", "m3upi")}
+    result(len(stop["cha"]) == 14 and stop["cha"] == stop["m2m"] == stop["m3upi"],
+           "three box types have the events of the mesh stop", stop)
+    name = "ag1_bl_crd_occupancy.tgr0"
+    result((counters["m2m", name], counters["m3upi", name]) == ("0xf", "0x1") and
+           counters["m3upi", "vert_ring_ad_in_use.up_odd"] == "0x7",
+           "an event of the box type's own replaces the included one",
+           counters["m2m", name], counters["m3upi", name])
 
 
 def test_layout():
@@ -398,6 +458,14 @@ def generations():
                   glob.glob(os.path.join(EVENTS, "*", "boxes.json")))
 
 
+def driven():
+    """The generations with a processor: the others are catalogues alone."""
+    for name in generations():
+        with open(os.path.join(EVENTS, name, "boxes.json"), encoding="utf-8") as file:
+            if "Model" in json.load(file):
+                yield name
+
+
 def test_generation(name):
     """Rows of a generation's table agree with each other."""
     with tempfile.TemporaryDirectory() as folder:
@@ -424,7 +492,7 @@ def test_all():
                   for file in os.listdir(os.path.join(folder, box_type))}
                  for box_type in ("all", "each")]
         result(run.returncode == 0 and files[0] == files[1] and
-               len(files[0]) >= 3 * len(generations()),
+               len(files[0]) >= 3 * len(generations()) + len(list(driven())),
                "%d files of all generations at once" % len(files[0]),
                run.stderr)
 
@@ -440,13 +508,13 @@ def test_driver_table():
     result(".ctl = { 0xd10, 0xd11, 0xd12, 0xd13 }," in row and
            ".stride = 0x20," in row and ".box_ctl = 0xd04," in row,
            "the table has the registers of Ivy Bridge's CBo", row)
-    result(sorted(listed) == generations(),
+    result(sorted(listed) == list(driven()),
            "the driver's list has all generations with a processor", *listed)
 
 
 def test_todo():
     """The work that is left for a generation: none, all of it, or one line."""
-    for name in generations():
+    for name in driven():
         run = generate("--todo", name)
         result(run.returncode == 0 and not run.stdout,
                "nothing is left for %s" % name, run.stdout, run.stderr)
@@ -553,7 +621,7 @@ def check_table(rows, name):
             if len(parts) < 2 or None in parts:
                 continue
             sums += 1
-            if values != [min(sum(column), max_inc)
+            if values != [min(sum(column), max_inc, MAX_VALUE)
                           for column in zip(*parts)]:
                 odd.append(event)
     # A control register without an event select has no unit masks.
@@ -567,6 +635,8 @@ def main():
     test_broken()
     test_groups()
     test_unread()
+    test_largest_increment()
+    test_included()
     test_layout()
     test_inherited_metric()
     for name in generations():
