@@ -14,8 +14,12 @@ from lib.python.uncore import GENERATION
 # Events whose unit mask bits are conditions, which must all hold (§2.3.6).
 CONDITIONS = {("cbox", 0x34), ("cbox", 0x35), ("cbox", 0x36)}
 # Events that only counter 0 can count (§2.3.4).
-COUNTER_0 = {("cbox", 0x11), ("cbox", 0x36)}
-RELAY = ("cbox", 0x1f)
+COUNTER_0 = {("cbox", 0x11), ("cbox", 0x36), ("cha", 0x11), ("cha", 0x36)}
+RELAYS = {("cbox", 0x1f), ("cha", 0x1f)}
+# The table of requests of a CHA: bits 3:0 of the unit mask are queues, of which one must
+# fit, bits 5:4 hit and miss. Flits of UPI: bits 2:0 are slots, the others kinds.
+CHA_TOR = {("cha", 0x35), ("cha", 0x36)}
+FLITS = {("upi", 0x02), ("upi", 0x03)}
 FIXED = 0xff
 COUNTERS = 4
 # On Sandy Bridge the unit mask of "any" lookup has a bit for each kind of lookup, and one
@@ -53,6 +57,9 @@ class Term:
         if self.code != cause.code:
             return 0
         met = self.umask & cause.umask
+        low = 0x07 if (self.box, self.code) in FLITS else 0x0f
+        if (self.box, self.code) in CHA_TOR | FLITS and not (met & low and met & ~low):
+            return 0
         if (self.box, self.code) in CONDITIONS and \
                 (GENERATION, self.box, self.code, self.umask) not in ANY_OF:
             if met != self.umask:
@@ -68,8 +75,14 @@ class Term:
         """Whether transactions with these keys pass a filter (§2.3.2.3 and §2.9.2.3)."""
         if field in ("opc", "tid"):
             return keys.get(field, 0) == value
-        if field in ("state", "nc"):
+        if field in ("state", "nc", "ch_mask", "fc_mask"):
             return keys.get(field, 0) & value
+        if field in ("opc0", "opc1"):       # one of the two opcodes
+            return keys["opc"] in (self.filters.get("opc0"), self.filters.get("opc1"))
+        if field in ("loc", "rem"):         # without either, both
+            return self.filters.get(keys["home"], 0)
+        if field in ("nm", "not_nm"):
+            return self.filters.get(keys["memory"], 0)
         if field == "match0":
             return not (keys["match0"] ^ value) & self.filters["mask0"]
         if field == "match_rds":
@@ -143,6 +156,19 @@ def requests(code):
                 yield Cause("cbox", code, umask, value, opc=opc, nc=1)
 
 
+def cha_requests(code):
+    """Causes in the table of requests of a CHA: hits and misses of cores and of devices, to
+    local and remote memory, near memory and other, with each opcode of the metrics."""
+    for i, opc in enumerate((0x200, 0x201, 0x202, 0x203, 0x21e, 0x21d, 0x248, 0x24b, 0x259,
+                             0x25a)):
+        for j, umask in enumerate((0x11, 0x21, 0x14, 0x24, 0x12, 0x22, 0x18, 0x28)):
+            for k, home in enumerate(("loc", "rem")):
+                for memory in ("nm", "not_nm"):
+                    value = 2 + (i + j + k) % 5 if code == 0x36 else 1
+                    yield Cause("cha", code, umask, value, opc=opc, home=home,
+                                memory=memory)
+
+
 def packets():
     """Causes in QPI: each message class and opcode (Table 2-173, §2.12) for each node,
     with the response state of messages that have one (Table 2-172)."""
@@ -163,6 +189,14 @@ def causes_of(box, code):
         return []
     if (box, code) in (("cbox", 0x35), ("cbox", 0x36)):
         return list(requests(code))
+    if (box, code) in CHA_TOR:
+        return list(cha_requests(code))
+    if (box, code) in FLITS:
+        return [Cause(box, code, 1 << slot | 1 << kind)
+                for slot in range(3) for kind in range(3, 8)]
+    if box == "iio":
+        return [Cause(box, code, 1 << kind, ch_mask=1 << port, fc_mask=1 << message)
+                for kind in range(8) for port in range(8) for message in range(3)]
     if (box, code) == ("qpi", 0x138):
         return list(packets())
     if (box, code) == ("cbox", 0x34):
@@ -173,7 +207,7 @@ def causes_of(box, code):
 
 
 def is_relay(term):
-    return (term.box, term.code) == RELAY
+    return (term.box, term.code) in RELAYS
 
 
 def counter_0(terms):

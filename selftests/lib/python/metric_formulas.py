@@ -26,7 +26,8 @@ CODES = {
            "TxR_BL_CYCLES_FULL": 0x36,
            "HITME_LOOKUP": 0x70, "HITME_HIT": 0x71},
     "imc": {"ACT_COUNT": 0x01, "PRE_COUNT": 0x02, "CAS_COUNT": 0x04,
-            "RPQ_INSERTS": 0x10, "WPQ_INSERTS": 0x20, "POWER_THROTTLE_CYCLES": 0x41,
+            "RPQ_INSERTS": 0x10, "WPQ_INSERTS": 0x20, "RPQ_OCCUPANCY": 0x80,
+            "WPQ_OCCUPANCY": 0x81, "POWER_THROTTLE_CYCLES": 0x41,
             "POWER_SELF_REFRESH": 0x43, "POWER_CKE_CYCLES": 0x83,
             "POWER_CHANNEL_DLLOFF": 0x84, "POWER_CHANNEL_PPD": 0x85,
             "POWER_CRITICAL_THROTTLE_CYCLES": 0x86, "CTR_FIXED": 0xff},
@@ -40,6 +41,17 @@ CODES = {
             "RxL_FLITS_G2": 0x103, "CTO_COUNT": 0x138},
     "r2pcie": {"CLOCKTICKS": 0x01, "RING_BL_USED": 0x09},
     "r3qpi": {"CLOCKTICKS": 0x01, "RING_BL_USED": 0x09},
+    # Skylake-SP, by intel_uncore, PCM and LIKWID
+    "ubox": {"CTR_FIXED": 0xff},
+    "cha": {"CLOCKTICKS": 0x00, "RxC_OCCUPANCY": 0x11, "RxC_INSERTS": 0x13,
+            "COUNTER0_OCCUPANCY": 0x1f, "TOR_INSERTS": 0x35, "TOR_OCCUPANCY": 0x36,
+            "REQUESTS": 0x50, "DIR_LOOKUP": 0x53},
+    "m2m": {"DIRECT2CORE_TAKEN": 0x23, "DIRECT2CORE_NOT_TAKEN": 0x24,
+            "DIRECT2CORE_OVERRIDE": 0x25, "PREFCAM_PROMOTIONS": 0x56,
+            "PREFCAM_INSERTS": 0x57},
+    "upi": {"CLOCKTICKS": 0x01, "TxL_FLITS": 0x02, "RxL_FLITS": 0x03,
+            "L1_POWER_CYCLES": 0x21, "TxL0P_POWER_CYCLES": 0x27},
+    "iio": {"DATA_REQ_OF_CPU": 0x83, "DATA_REQ_BY_CPU": 0xc0},
 }
 DRD, RFO, ITOM, PCI_READ = "opc=0x182", "opc=0x180", "opc=0x1c8", "opc=0x19e"
 DEVICE = "tid=0x3e"
@@ -354,11 +366,88 @@ def sandy_bridge():
     yield "imc", "pct_requests_page_hit", "%", "1 - ACT_COUNT / CAS_COUNT.0f"
 
 
+def skylake_cha():
+    """Opcodes of the IRQ are RFO 0x200, CRd 0x201, DRd 0x202, and 0x25a and 0x259 the
+    prefetches into the LLC; of devices RdCur 0x21e, ItoM 0x248. 0x10 of the unit mask is a
+    hit, 0x20 a miss, 0x01 a request of a core, 0x04 of a device."""
+    opcodes = {"drd": "0x202", "rfo": "0x200", "crd": "0x201"}
+    every = "rem=1,loc=1,nm=1,not_nm=1,"
+    for name, opcode in opcodes.items():
+        miss, hit = ("TOR_INSERTS.%s{%sopc0=%s}" % (mask, every, opcode)
+                     for mask in ("21", "11"))
+        yield "llc_%s_miss_pct" % name, "%", "%s / (%s + %s)" % (miss, miss, hit)
+    for name, prefetch in (("drd", "0x25a"), ("crd", "0x259")):
+        yield "llc_%s_mpi" % name, "", "TOR_INSERTS.21{%sopc0=%s,opc1=%s} / INSTRUCTIONS" % (
+            every, opcodes[name], prefetch)
+    local, remote = "loc=1,nm=1,not_nm=1,opc0=0x202", "rem=1,nm=1,not_nm=1,opc0=0x202"
+    for name, mask, filters in (("", "31", every + "opc0=0x202"),
+                                ("miss_", "21", every + "opc0=0x202"),
+                                ("loc_miss_", "21", local),
+                                ("rem_miss_", "21", remote)):
+        formula = "TOR_OCCUPANCY.%s{%s} / TOR_INSERTS.%s{%s}" % ((mask, filters) * 2)
+        yield "avg_tor_drd_%slatency" % name, "cycles", formula
+        yield "avg_tor_drd_%slatency_ns" % name, "ns", formula + TO_NS
+    yield "avg_ingress_latency", "cycles", "RxC_OCCUPANCY.01 / RxC_INSERTS.01"
+    yield ("avg_tor_drds_miss_when_ne", "", "TOR_OCCUPANCY.21{%sopc0=0x202} / "
+           "COUNTER0_OCCUPANCY{thresh=1}" % every)
+    reads = ["TOR_INSERTS.21{%s}" % filters for filters in (local, remote)]
+    for name, part in zip(("loc", "rem"), reads):
+        yield "llc_drd_miss_to_%s_mem" % name, "%", "%s / (%s + %s)" % (part, *reads)
+    for name, mask in (("reads_local", "01"), ("reads_remote", "02"),
+                       ("writes_local", "04"), ("writes_remote", "08")):
+        yield ("home_%s_rate" % name, "GiB/s",
+               "REQUESTS.%s * 64" % mask + GIB_A_SECOND)
+    yield "ddio_hit_pct", "%", "TOR_INSERTS.14 / (TOR_INSERTS.14 + TOR_INSERTS.24)"
+    for name, opcode in (("rdcur", "0x21e"), ("itom", "0x248"), ("rfo", "0x200")):
+        yield "ddio_miss_" + name, "", "TOR_INSERTS.24{%sopc0=%s}" % (every, opcode)
+    yield "directory_snoop_pct", "%", "DIR_LOOKUP.01 / (DIR_LOOKUP.01 + DIR_LOOKUP.02)"
+
+
+def skylake():
+    """Skylake-SP: metrics by the meaning of the events. A link of 20 lanes moves 160 bits in
+    a clock, which are 2.5 slots of 64 bits; a line is nine slots. An increment of the data
+    of a PCIe stack is 4 bytes, and its ports are bits of a mask."""
+    for row in skylake_cha():
+        yield "cha", *row
+    for name, *row in imc():
+        if name.startswith(("mem_bw", "pct_requests")) or name in (
+                "pct_cycles_ppd", "pct_cycles_self_refresh",
+                "pct_cycles_critical_throttle"):
+            yield "imc", name, *row
+    yield "imc", "imc_util", "%", "4 * (CAS_COUNT.03 + CAS_COUNT.0c) / CTR_FIXED"
+    for name, queue in (("read", "RPQ"), ("write", "WPQ")):
+        yield ("imc", "dram_%s_latency_ns" % name, "ns",
+               "%s_OCCUPANCY / %s_INSERTS / (CTR_FIXED / BOXES / SECONDS / 1e9)" %
+               (queue, queue))
+    yield "ubox", "uncore_frequency", "GHz", "CTR_FIXED / BOXES / SECONDS / 1e9"
+    for name, formula in (("io_read", "DATA_REQ_OF_CPU.01"),
+                          ("io_write", "DATA_REQ_OF_CPU.04"),
+                          ("mmio_write", "DATA_REQ_BY_CPU.01"),
+                          ("mmio_read", "DATA_REQ_BY_CPU.04")):
+        yield "iio", name + "_bw_rate", "GiB/s", \
+            formula + "{ch_mask=0xf,fc_mask=7} * 4" + GIB_A_SECOND
+    for name, flits in (("tx", "TxL_FLITS"), ("rx", "RxL_FLITS")):
+        yield ("upi", "upi_%s_util" % name, "%",
+               "(%s.0f + %s.97) / (2.5 * CLOCKTICKS)" % (flits, flits))
+        yield ("upi", "upi_%s_data_rate" % name, "GiB/s",
+               flits + ".0f * 64 / 9" + GIB_A_SECOND)
+    yield "upi", "upi_speed", "GT/s", "8 * CLOCKTICKS / BOXES / SECONDS / 1e9"
+    yield ("upi", "pct_link_half_disabled_cycles", "%",
+           "TxL0P_POWER_CYCLES" + PER_CLOCK)
+    yield "upi", "pct_link_shutdown_cycles", "%", "L1_POWER_CYCLES" + PER_CLOCK
+    yield ("m2m", "direct2core_pct", "%", "DIRECT2CORE_TAKEN / (DIRECT2CORE_TAKEN + "
+           "DIRECT2CORE_NOT_TAKEN + DIRECT2CORE_OVERRIDE)")
+    yield "m2m", "prefetch_used_pct", "%", "PREFCAM_PROMOTIONS / PREFCAM_INSERTS"
+    for name, *row in pcu():
+        if not name.startswith("pct_cyc_freq_os"):
+            yield "pcu", name, *row
+
+
 # The tables of each generation; a row of a later table replaces the row with the same name
 # of an earlier table. NO_BOX and NO_METRIC are rows that a generation lacks.
 TABLES = {"hswep": (haswell,), "bdwep": (haswell,), "bdwde": (haswell,),
           "ivbep": (haswell, ivy_bridge),
-          "snbep": (haswell, ivy_bridge, sandy_bridge)}
+          "snbep": (haswell, ivy_bridge, sandy_bridge), "skx": (skylake,)}
 NO_BOX = {"bdwde": ("sbox", "qpi", "r3qpi"), "ivbep": ("sbox",),
           "snbep": ("sbox",)}
 NO_METRIC = {
