@@ -76,6 +76,8 @@ static int sim_check_config(struct model_config *c)
 
 	ret = sim_check_range("packages", c->packages, 1, MODEL_MAX_PACKAGES);
 	ret = ret ?: sim_boxes_check(c);
+	ret = ret ?: sim_check_range("domain_packages", c->segment_packages, 0,
+				     c->packages);
 	ret = ret ?: sim_check_choice("counter_bits", c->counter_bits, 44, 48);
 	ret = ret ?: sim_check_range("irp_counters", c->irp_counters, 0, 2);
 	ret = ret ?: sim_check_range("fixed_bits", c->fixed_bits,

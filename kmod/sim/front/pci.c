@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The PCI front: two root buses for each package, the uncore bus and the IO bus. Accesses to
- * their configuration space go to the model.
+ * The PCI front: a root bus for each bus of each package. Accesses to their configuration space
+ * go to the model.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -21,46 +21,48 @@
  * @name: name of @busn
  * @bridge: host bridge of the kernel, freed by sim_remove_bus(); NULL: none
  * @pkg: package of the bus
- * @io: the bus is the IO bus (with the IRP), not the uncore bus
+ * @index: number of the bus in the list of the package's buses
  */
 struct sim_bus {
 	struct pci_sysdata sysdata;
 	struct resource busn;
-	char name[24];
+	char name[32];
 	struct pci_host_bridge *bridge;
 	unsigned int pkg;
-	bool io;
+	unsigned int index;
 };
 
 static unsigned short sim_domain;
 module_param_named(pci_domain, sim_domain, ushort, 0444);
-MODULE_PARM_DESC(pci_domain, "PCI domain of the simulated buses (default 0)");
+MODULE_PARM_DESC(pci_domain, "First PCI domain of the simulated buses (default 0)");
+module_param_named(domain_packages, sim.config.segment_packages, uint, 0444);
+MODULE_PARM_DESC(domain_packages, "Packages whose buses are in one PCI domain (default: all)");
 
 /* The CPU stops with the kernel's lock of configuration space held and interrupts off. */
 static unsigned int sim_pci_us;
 module_param_named(pci_us, sim_pci_us, uint, 0644);
 MODULE_PARM_DESC(pci_us, "microseconds that an access to a PMON register in configuration space takes, as when firmware or a hypervisor has the CPU (default 0)");
 
-static struct sim_bus sim_buses[MODEL_MAX_PACKAGES][2];
+static struct sim_bus sim_buses[MODEL_MAX_PACKAGES][MODEL_MAX_BUSES];
 
 /*
- * Offset of the first PMON register of each function on the uncore bus and the IO bus, or 0
- * for a function without PMON registers; the same in every package. Statistics, holds and
+ * Offset of the first PMON register of each function on each bus, or 0 for a function
+ * without PMON registers; the same in every package. Statistics, holds and
  * delays are for accesses from this offset on, not for those of a bus scan.
  */
-static u16 sim_pmon_start[2][256];
+static u16 sim_pmon_start[MODEL_MAX_BUSES][256];
 
 /* Fill sim_pmon_start[]. */
 static void sim_find_pmons(void)
 {
-	unsigned int io, devfn;
+	unsigned int bus, devfn;
 	unsigned long flags;
 
-	for (io = 0; io < 2; io++) {
+	for (bus = 0; bus < sim.config.gen->nbuses; bus++) {
 		for (devfn = 0; devfn < 256; devfn++) {
 			flags = sim_lock();
-			sim_pmon_start[io][devfn] =
-				model_pci_first_register(sim.model, io, devfn);
+			sim_pmon_start[bus][devfn] =
+				model_pci_first_register(sim.model, bus, devfn);
 			sim_unlock(flags);
 		}
 	}
@@ -68,7 +70,7 @@ static void sim_find_pmons(void)
 
 static bool sim_is_pmon(const struct sim_bus *b, unsigned int devfn, int where)
 {
-	u16 start = sim_pmon_start[b->io][devfn];
+	u16 start = sim_pmon_start[b->index][devfn];
 
 	return start && where >= start;
 }
@@ -114,7 +116,7 @@ static int sim_pci_read(struct pci_bus *bus, unsigned int devfn, int where,
 		sim_hold_access();
 	flags = sim_lock();
 	sim_clock_sync();
-	*value = model_pci_read(sim.model, b->pkg, b->io, devfn, where, size);
+	*value = model_pci_read(sim.model, b->pkg, b->index, devfn, where, size);
 	if (sim_is_pmon(b, devfn, where)) {
 		sim_count(SIM_PCI_READ);
 		sim_record_pci(false, bus->number, devfn, where, *value);
@@ -137,7 +139,7 @@ static int sim_pci_write(struct pci_bus *bus, unsigned int devfn, int where,
 		sim_hold_access();
 	flags = sim_lock();
 	sim_clock_sync();
-	model_pci_write(sim.model, b->pkg, b->io, devfn, where, size, value);
+	model_pci_write(sim.model, b->pkg, b->index, devfn, where, size, value);
 	if (sim_is_pmon(b, devfn, where)) {
 		sim_count(SIM_PCI_WRITE);
 		sim_record_pci(true, bus->number, devfn, where, value);
@@ -164,23 +166,9 @@ static int sim_package_node(unsigned int pkg)
 	return NUMA_NO_NODE;
 }
 
-/*
- * Return the number of a bus, as on boards: the packages share the 256 buses evenly. The
- * uncore bus is the last bus of a package, and the IO bus the first. Bus 0 belongs to the
- * virtual machine, so the IO bus of package 0 is in the middle of the package's buses.
- */
-static u8 sim_bus_number(unsigned int pkg, bool io)
+static int sim_add_bus(struct sim_bus *b, unsigned int pkg, unsigned int index)
 {
-	unsigned int n = sim.config.packages;
-
-	if (!io)
-		return 256 * (pkg + 1) / n - 1;
-	return pkg ? 256 * pkg / n : 128 / n;
-}
-
-static int sim_add_bus(struct sim_bus *b, unsigned int pkg, bool io)
-{
-	u8 number = sim_bus_number(pkg, io);
+	u8 number = model_bus_number(&sim.config, pkg, index);
 	struct pci_host_bridge *bridge;
 	int ret;
 
@@ -189,11 +177,11 @@ static int sim_add_bus(struct sim_bus *b, unsigned int pkg, bool io)
 		return -ENOMEM;
 
 	b->pkg = pkg;
-	b->io = io;
-	b->sysdata.domain = sim_domain;
+	b->index = index;
+	b->sysdata.domain = sim_domain + model_segment(&sim.config, pkg);
 	b->sysdata.node = sim_package_node(pkg);
-	snprintf(b->name, sizeof(b->name), "sim %s bus %u",
-		 io ? "IO" : "uncore", pkg);
+	snprintf(b->name, sizeof(b->name), "sim bus %u of package %u", index,
+		 pkg);
 	b->busn = (struct resource) {
 		.name = b->name,
 		.start = number,
@@ -208,7 +196,7 @@ static int sim_add_bus(struct sim_bus *b, unsigned int pkg, bool io)
 	ret = pci_scan_root_bus_bridge(bridge);
 	if (ret) {
 		pr_err("cannot add PCI bus %04x:%02x (error %d): is the number taken?\n",
-		       sim_domain, number, ret);
+		       b->sysdata.domain, number, ret);
 		pci_free_host_bridge(bridge);
 		return ret;
 	}
@@ -235,7 +223,7 @@ static void sim_remove_bus(struct sim_bus *b)
  */
 int sim_pci_init(void)
 {
-	unsigned int pkg, io;
+	unsigned int pkg, bus;
 	int ret = 0;
 
 	if (!sim.config.gen->nfunctions)
@@ -244,8 +232,8 @@ int sim_pci_init(void)
 
 	pci_lock_rescan_remove();
 	for (pkg = 0; pkg < sim.config.packages && !ret; pkg++)
-		for (io = 0; io < 2 && !ret; io++)
-			ret = sim_add_bus(&sim_buses[pkg][io], pkg, io);
+		for (bus = 0; bus < sim.config.gen->nbuses && !ret; bus++)
+			ret = sim_add_bus(&sim_buses[pkg][bus], pkg, bus);
 	pci_unlock_rescan_remove();
 
 	if (ret)
@@ -258,11 +246,11 @@ int sim_pci_init(void)
  */
 void sim_pci_exit(void)
 {
-	unsigned int pkg, io;
+	unsigned int pkg, bus;
 
 	pci_lock_rescan_remove();
 	for (pkg = 0; pkg < sim.config.packages; pkg++)
-		for (io = 0; io < 2; io++)
-			sim_remove_bus(&sim_buses[pkg][io]);
+		for (bus = 0; bus < sim.config.gen->nbuses; bus++)
+			sim_remove_bus(&sim_buses[pkg][bus]);
 	pci_unlock_rescan_remove();
 }

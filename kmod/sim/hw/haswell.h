@@ -319,9 +319,9 @@ static const struct model_reg rate_regs[] = {
 #endif
 
 static const struct model_function functions[] = {
-	{ .devfn = DEVFN(5, 0), .io_bus = true, .id = DEVICE(0x28),
+	{ .devfn = DEVFN(5, 0), .bus = 1, .id = DEVICE(0x28),
 	  .class_code = CLASS_SYSTEM, .type = "irp" },
-	{ .devfn = DEVFN(5, 6), .io_bus = true, .id = DEVICE(0x39),
+	{ .devfn = DEVFN(5, 6), .bus = 1, .id = DEVICE(0x39),
 	  .class_code = CLASS_PERFORMANCE, .type = "irp", .pmon = true },
 
 #ifndef ONE_SOCKET
@@ -371,6 +371,6 @@ static const struct model_function functions[] = {
 #define HASWELL_COMMON \
 	.types = box_types, .ntypes = MODEL_COUNT(box_types), \
 	.functions = functions, .nfunctions = MODEL_COUNT(functions), \
-	.second_devfn = SECOND_DEVFN, .ubox_device = DEVICE(0x1e), \
+	.nbuses = 2, .ubox_highest = true, .second_devfn = SECOND_DEVFN, .ubox_device = DEVICE(0x1e), \
 	GLOBAL_CTL_BITS, .core_sel = CORE_SEL, .counter_bits = 48, \
 	.num_c = "cbox", .die = "sbox"

@@ -201,9 +201,9 @@ static const struct model_type box_types[] = {
 /* --- PCI functions, and other functions of boards ------------------------------ */
 
 static const struct model_function functions[] = {
-	{ .devfn = DEVFN(5, 0), .io_bus = true, .id = 0x0e28,
+	{ .devfn = DEVFN(5, 0), .bus = 1, .id = 0x0e28,
 	  .class_code = CLASS_SYSTEM, .type = "irp" },
-	{ .devfn = DEVFN(5, 6), .io_bus = true, .id = 0x0e39,
+	{ .devfn = DEVFN(5, 6), .bus = 1, .id = 0x0e39,
 	  .class_code = CLASS_PERFORMANCE, .type = "irp", .pmon = true },
 
 	BESIDE(8, 0, 0x0e80, "qpi", 0),
@@ -246,5 +246,5 @@ const struct model_generation model_ivbep = {
 	.counter_bits = 44, GLOBAL_CTL_BITS, .core_sel = CORE_SEL,
 	.types = box_types, .ntypes = MODEL_COUNT(box_types), .num_c = "cbox",
 	.functions = functions, .nfunctions = MODEL_COUNT(functions),
-	.second_devfn = DEVFN(22, 0),
+	.nbuses = 2, .ubox_highest = true, .second_devfn = DEVFN(22, 0),
 };

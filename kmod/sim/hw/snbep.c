@@ -175,5 +175,5 @@ const struct model_generation model_snbep = {
 	.counter_bits = 44,
 	.types = box_types, .ntypes = MODEL_COUNT(box_types),
 	.functions = functions, .nfunctions = MODEL_COUNT(functions),
-	.second_devfn = DEVFN(22, 0),
+	.nbuses = 2, .ubox_highest = true, .second_devfn = DEVFN(22, 0),
 };

@@ -111,7 +111,7 @@ int model_msr_write(struct model *m, unsigned int pkg, u32 msr, u64 value)
 
 /* Return the PCI function at an address, or NULL if the package lacks it. */
 static const struct model_function *find_function(const struct model *m,
-						  unsigned int pkg, bool io_bus,
+						  unsigned int pkg, unsigned int bus,
 						  unsigned int devfn)
 {
 	const char *twice = m->cfg.twice < 0 ? "" : m->gen->types[m->cfg.twice].name;
@@ -122,7 +122,7 @@ static const struct model_function *find_function(const struct model *m,
 	if (pkg >= m->cfg.packages)
 		return NULL;
 	for (i = 0; i < m->gen->nfunctions; i++, f++) {
-		if (f->io_bus != io_bus || (f->missing & m->cfg.missing[pkg]))
+		if (f->bus != bus || (f->missing & m->cfg.missing[pkg]))
 			continue;
 		if (second ? f->pmon && !strcmp(f->type, twice) &&
 			     f->box == m->cfg.twice_box :
@@ -145,10 +145,10 @@ static const struct model_reg *registers(const struct model *m,
 	return model_type_regs(m, &m->gen->types[model_find_type(m->gen, f->type)], count);
 }
 
-unsigned int model_pci_first_register(const struct model *m, bool io_bus,
+unsigned int model_pci_first_register(const struct model *m, unsigned int bus,
 				      unsigned int devfn)
 {
-	const struct model_function *f = find_function(m, 0, io_bus, devfn);
+	const struct model_function *f = find_function(m, 0, bus, devfn);
 	unsigned int i, count, first = 0;
 	const struct model_reg *r;
 
@@ -269,10 +269,10 @@ bool model_pci_reachable(const struct model *m, unsigned int pkg,
 				 !(m->cfg.missing[pkg] & MODEL_MISSING_EXTENDED));
 }
 
-u32 model_pci_read(struct model *m, unsigned int pkg, bool io_bus,
+u32 model_pci_read(struct model *m, unsigned int pkg, unsigned int bus,
 		   unsigned int devfn, unsigned int where, unsigned int size)
 {
-	const struct model_function *f = find_function(m, pkg, io_bus, devfn);
+	const struct model_function *f = find_function(m, pkg, bus, devfn);
 	unsigned int shift = where % 4 * 8;
 	struct model_box *b;
 	u64 value;
@@ -289,11 +289,11 @@ u32 model_pci_read(struct model *m, unsigned int pkg, bool io_bus,
 	return value >> shift & size_mask(size);
 }
 
-void model_pci_write(struct model *m, unsigned int pkg, bool io_bus,
+void model_pci_write(struct model *m, unsigned int pkg, unsigned int bus,
 		     unsigned int devfn, unsigned int where, unsigned int size,
 		     u32 value)
 {
-	const struct model_function *f = find_function(m, pkg, io_bus, devfn);
+	const struct model_function *f = find_function(m, pkg, bus, devfn);
 	unsigned int shift = where % 4 * 8;
 	u64 bits, mask;
 	struct model_box *b;

@@ -36,6 +36,29 @@ u32 model_node_map(const struct model_config *c)
 	return c->node_map ? c->node_map : 076543210;
 }
 
+unsigned int model_segment(const struct model_config *c, unsigned int pkg)
+{
+	return c->segment_packages ? pkg / c->segment_packages : 0;
+}
+
+/*
+ * The packages of a segment share its 256 buses evenly, as on boards. Bus 0 is the last of the
+ * package's share or, unless it has the highest number, the first, and the other buses follow.
+ * Number 0 belongs to the virtual machine, so the first bus of the first package is in the
+ * middle of its share.
+ */
+u8 model_bus_number(const struct model_config *c, unsigned int pkg, unsigned int bus)
+{
+	unsigned int n = c->segment_packages ? c->segment_packages : c->packages;
+	unsigned int first, distance = 128 / n / c->gen->nbuses;
+
+	pkg %= n;
+	first = pkg ? 256 * pkg / n : 128 / n;
+	if (!c->gen->ubox_highest)
+		return first + bus * distance;
+	return bus ? first + (bus - 1) * distance : 256 * (pkg + 1) / n - 1;
+}
+
 /* Return the reset value of U_MSR_PMON_GLOBAL_CONFIG. */
 u32 model_config_reset(const struct model *m)
 {

@@ -110,7 +110,7 @@ static bool config_valid(const struct model_config *c)
 {
 	return clocks_valid(c->clock_khz) &&
 	       within(c->packages, 1, MODEL_MAX_PACKAGES) &&
-	       boxes_valid(c) &&
+	       boxes_valid(c) && c->segment_packages <= c->packages &&
 	       (c->counter_bits == 44 || c->counter_bits == MODEL_COUNTER_BITS) &&
 	       within(c->fixed_bits, MODEL_MIN_FIXED_BITS, MODEL_COUNTER_BITS) &&
 	       c->irp_counters <= 2 &&

@@ -16,6 +16,7 @@
 #define MODEL_NODES		8	/* node ids in the UBox's map (§1.6.1) */
 #define MODEL_MAX_COUNTERS	5	/* four general counters and a fixed counter */
 
+#define MODEL_MAX_BUSES		8	/* PCI buses of a package */
 #define MODEL_MAX_TYPES		16	/* box types of a generation */
 
 /**
@@ -88,6 +89,10 @@ struct model_function;
  *	read from a capability register; NULL: none
  * @functions: PCI functions
  * @nfunctions: number of @functions
+ * @nbuses: number of PCI buses of a package. Bus 0 has the UBox's function.
+ * @ubox_highest: bus 0 has the highest number of the package's buses: a bus without a UBox
+ *	belongs to the package of the next higher bus with one. Otherwise bus 0 has the
+ *	lowest number, and it is the next lower bus.
  * @second_devfn: PCI device and function of the second function of model_config.twice
  */
 struct model_generation {
@@ -103,6 +108,8 @@ struct model_generation {
 	const char *num_c, *die;
 	const struct model_function *functions;
 	u16 nfunctions;
+	u8 nbuses;
+	bool ubox_highest;
 	u8 second_devfn;
 };
 
@@ -118,6 +125,7 @@ extern const struct model_generation *const model_generations[];
  * @gen: the generation
  * @packages: sockets, 1 to MODEL_MAX_PACKAGES
  * @boxes: number of boxes of a package, of each of @gen->types
+ * @segment_packages: packages whose buses are in the same PCI segment; 0: all packages
  * @counter_bits: width of the counters of the box types with QUIRK_NARROW, 44 or
  *	48: the generation has narrower counters there, or public sources disagree
  *	on the width. The counters of all other box types have 48 bits.
@@ -144,6 +152,7 @@ struct model_config {
 	const struct model_generation *gen;
 	u32 packages;
 	u32 boxes[MODEL_MAX_TYPES];
+	u32 segment_packages;
 	u32 counter_bits, fixed_bits;
 	int num_c;
 	u32 node_map;
@@ -338,20 +347,22 @@ int model_msr_read(struct model *m, unsigned int pkg, u32 msr, u64 *value);
 int model_msr_write(struct model *m, unsigned int pkg, u32 msr, u64 value);
 
 /*
- * PCI configuration space. A package has an uncore bus and an IO bus (with the IRP);
- * @io_bus selects the bus. @where is the offset in the function's space, with any
+ * PCI configuration space. @bus is the bus in the list of a package's buses. @where is the offset in the function's space, with any
  * alignment; @size is 1, 2 or 4 bytes. Reads of an absent function or an unreachable
  * register return all ones, and writes are ignored.
  */
+/* Return the segment and the number of a bus. */
+unsigned int model_segment(const struct model_config *c, unsigned int pkg);
+u8 model_bus_number(const struct model_config *c, unsigned int pkg, unsigned int bus);
 /* Return the offset of the first PMON register of a function, or 0 if it has none. */
-unsigned int model_pci_first_register(const struct model *m, bool io_bus,
+unsigned int model_pci_first_register(const struct model *m, unsigned int bus,
 				      unsigned int devfn);
 /* Return whether an offset is reachable: without MMCONFIG only offsets up to 0xff are. */
 bool model_pci_reachable(const struct model *m, unsigned int pkg,
 			 unsigned int where);
-u32 model_pci_read(struct model *m, unsigned int pkg, bool io_bus,
+u32 model_pci_read(struct model *m, unsigned int pkg, unsigned int bus,
 		   unsigned int devfn, unsigned int where, unsigned int size);
-void model_pci_write(struct model *m, unsigned int pkg, bool io_bus,
+void model_pci_write(struct model *m, unsigned int pkg, unsigned int bus,
 		     unsigned int devfn, unsigned int where, unsigned int size,
 		     u32 value);
 

@@ -229,7 +229,7 @@ struct model_type {
 /**
  * struct model_function - a PCI function of a package
  * @devfn: device and function number
- * @io_bus: the function is on the IO bus, not on the uncore bus
+ * @bus: bus of the function in the list of the package's buses
  * @id: device ID
  * @class_code: class code
  * @type: name of the box type of @box
@@ -242,7 +242,7 @@ struct model_type {
  */
 struct model_function {
 	u8 devfn;
-	bool io_bus;
+	u8 bus;
 	u16 id;
 	u32 class_code;
 	const char *type;

@@ -51,7 +51,7 @@ TEST(Broadwell, PciDevicesAreItsOwn) {
   EXPECT_EQ(m.pci_read(devfn(18, 1), 0), 0x6f308086u) << "HA 0";
   EXPECT_EQ(m.pci_read(devfn(24, 1), 0), 0x6fd58086u) << "iMC channel 7";
   EXPECT_EQ(m.pci_read(devfn(10, 6), 0), 0x6f468086u) << "QPI 2's filters";
-  EXPECT_EQ(m.pci_read(devfn(5, 6), 0, 4, 0, true), 0x6f398086u) << "IRP";
+  EXPECT_EQ(m.pci_read(devfn(5, 6), 0, 4, 0, kIoBus), 0x6f398086u) << "IRP";
 }
 
 TEST(Broadwell, InterruptsMayGoTo24Cores) {
@@ -175,7 +175,7 @@ TEST(Haswell, TheIrpsCountersAreAtOneAddressOrAnother) {
     config.irp_counters = layout;
     Machine m(config);
     for (unsigned i = 0; i < 4; ++i)
-      m.pci_write(irp, 0xd8 + 4 * i, kEn | 0x0d, 4, 0, true);
+      m.pci_write(irp, 0xd8 + 4 * i, kEn | 0x0d, 4, 0, kIoBus);
     for (unsigned box : {0u, 1u}) {
       Txn txn{.box_type = IRP, .code = 0x0d};
       txn.box = box;
@@ -183,11 +183,11 @@ TEST(Haswell, TheIrpsCountersAreAtOneAddressOrAnother) {
       m.traffic(txn);
     }
     for (unsigned i = 0; i < 4; ++i)
-      EXPECT_EQ(m.pci_read(irp, at[layout][i], 4, 0, true), 10 + i / 2)
+      EXPECT_EQ(m.pci_read(irp, at[layout][i], 4, 0, kIoBus), 10 + i / 2)
           << layout << " " << i;
     const unsigned other = layout == 1 ? 0xa8 : 0xc0;
-    m.pci_write(irp, other, 0x1234, 4, 0, true);
-    EXPECT_EQ(m.pci_read(irp, other, 4, 0, true), layout == 2 ? 0x1234u : 0u)
+    m.pci_write(irp, other, 0x1234, 4, 0, kIoBus);
+    EXPECT_EQ(m.pci_read(irp, other, 4, 0, kIoBus), layout == 2 ? 0x1234u : 0u)
         << layout;
     EXPECT_TRUE(m.undefined.empty());
   }
@@ -227,17 +227,17 @@ TEST(IvyBridge, TheCountersOfTheIrpAreNotOneAfterTheOther) {
   const unsigned irp = devfn(5, 6), ctr[] = {0xa0, 0xb0, 0xb8, 0xc0};
   Txn txn{.box_type = IRP, .code = 0x0b};
   for (unsigned i = 0; i < 4; i++)
-    m.pci_write(irp, 0xd8 + 4 * i, kEn | 0x0b, 4, 0, true);
+    m.pci_write(irp, 0xd8 + 4 * i, kEn | 0x0b, 4, 0, kIoBus);
   txn.count = 77;
   m.traffic(txn);
   txn.box = 1;
   txn.count = 5;
   m.traffic(txn);
   for (unsigned i = 0; i < 4; i++)
-    EXPECT_EQ(m.pci_read(irp, ctr[i], 4, 0, true), i < 2 ? 77u : 5u) << i;
-  EXPECT_EQ(m.pci_read(irp, 0xa8, 4, 0, true), 0u);
+    EXPECT_EQ(m.pci_read(irp, ctr[i], 4, 0, kIoBus), i < 2 ? 77u : 5u) << i;
+  EXPECT_EQ(m.pci_read(irp, 0xa8, 4, 0, kIoBus), 0u);
   EXPECT_TRUE(m.undefined.empty());
-  m.pci_write(irp, 0xd8, kEn | kOvEn | 0x0b, 4, 0, true);
+  m.pci_write(irp, 0xd8, kEn | kOvEn | 0x0b, 4, 0, kIoBus);
   EXPECT_EQ(m.undefined.size(), 1u) << "it cannot signal overflows";
 }
 
@@ -386,7 +386,7 @@ TEST(IvyBridge, PciDevicesAreItsOwn) {
   EXPECT_EQ(m.pci_read(devfn(30, 1), 0), 0x0ef18086u) << "iMC channel 7";
   EXPECT_EQ(m.pci_read(devfn(9, 6), 0), 0x0e968086u) << "QPI 1's filters";
   EXPECT_EQ(m.pci_read(devfn(24, 6), 0), ~0u) << "QPI 2 has none";
-  EXPECT_EQ(m.pci_read(devfn(5, 6), 0, 4, 0, true), 0x0e398086u) << "IRP";
+  EXPECT_EQ(m.pci_read(devfn(5, 6), 0, 4, 0, kIoBus), 0x0e398086u) << "IRP";
 }
 
 model_config sandy_bridge() {
@@ -514,7 +514,7 @@ TEST(SandyBridge, PciDevicesAreItsOwn) {
   EXPECT_EQ(m.pci_read(devfn(9, 6), 0), 0x3c968086u) << "its filters";
   EXPECT_EQ(m.pci_read(devfn(19, 1), 0), 0x3c438086u) << "R2PCIe";
   EXPECT_EQ(m.pci_read(devfn(19, 6), 0), 0x3c458086u) << "R3QPI 1";
-  EXPECT_EQ(m.pci_read(devfn(5, 6), 0, 4, 0, true), ~0u) << "no IRP";
+  EXPECT_EQ(m.pci_read(devfn(5, 6), 0, 4, 0, kIoBus), ~0u) << "no IRP";
   EXPECT_EQ(m.boxes(IRP), 0u);
 }
 

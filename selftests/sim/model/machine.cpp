@@ -33,7 +33,7 @@ Reg pci(const Box& box, unsigned at, unsigned bytes) {
       break;
     case IRP:
       reg.devfn = devfn(5, 6);
-      reg.io_bus = true;
+      reg.bus = kIoBus;
       break;
     case QPI:
       reg.devfn = kQpi[box.index];
@@ -228,20 +228,20 @@ unsigned Machine::type(BoxType box_type) const {
 
 u64 Machine::read(const Reg& reg, unsigned pkg) {
   if (!reg.pci) return rdmsr(reg.at, pkg);
-  u64 value = pci_read(reg.devfn, reg.at, 4, pkg, reg.io_bus);
+  u64 value = pci_read(reg.devfn, reg.at, 4, pkg, reg.bus);
   if (reg.bytes == 8)
     value |=
-        static_cast<u64>(pci_read(reg.devfn, reg.at + 4, 4, pkg, reg.io_bus))
+        static_cast<u64>(pci_read(reg.devfn, reg.at + 4, 4, pkg, reg.bus))
         << 32;
   return value;
 }
 
 int Machine::write(const Reg& reg, u64 value, unsigned pkg) {
   if (!reg.pci) return wrmsr(reg.at, value, pkg);
-  pci_write(reg.devfn, reg.at, static_cast<u32>(value), 4, pkg, reg.io_bus);
+  pci_write(reg.devfn, reg.at, static_cast<u32>(value), 4, pkg, reg.bus);
   if (reg.bytes == 8)
     pci_write(reg.devfn, reg.at + 4, static_cast<u32>(value >> 32), 4, pkg,
-              reg.io_bus);
+              reg.bus);
   return MODEL_OK;
 }
 
@@ -257,13 +257,13 @@ int Machine::wrmsr(u32 msr, u64 value, unsigned pkg) {
 }
 
 u32 Machine::pci_read(unsigned devfn, unsigned where, unsigned size,
-                      unsigned pkg, bool io_bus) {
-  return model_pci_read(model_, pkg, io_bus, devfn, where, size);
+                      unsigned pkg, unsigned bus) {
+  return model_pci_read(model_, pkg, bus, devfn, where, size);
 }
 
 void Machine::pci_write(unsigned devfn, unsigned where, u32 value,
-                        unsigned size, unsigned pkg, bool io_bus) {
-  model_pci_write(model_, pkg, io_bus, devfn, where, size, value);
+                        unsigned size, unsigned pkg, unsigned bus) {
+  model_pci_write(model_, pkg, bus, devfn, where, size, value);
 }
 
 void Machine::program(const Box& box, unsigned counter, u32 ctl, unsigned pkg) {

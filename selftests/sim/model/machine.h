@@ -52,11 +52,14 @@ enum BoxType {
   UBOX, CBOX, SBOX, HA, IMC, IRP, PCU, QPI, R2PCIE, R3QPI, GBSQ, GSNPQ, FSB,
 };
 
+// The two buses of a package from Sandy Bridge to Broadwell
+inline constexpr unsigned kUboxBus = 0, kIoBus = 1;
+
 // Address of a register: MSR `at`, or offset `at` in the configuration space of `devfn`.
 // `bytes` is 8 for a counter in PCI space.
 struct Reg {
   bool pci = false;
-  bool io_bus = false;
+  unsigned bus = kUboxBus;
   unsigned devfn = 0;
   unsigned at = 0;
   unsigned bytes = 4;
@@ -138,6 +141,7 @@ inline constexpr model_config kTwoPackages = {
     .gen = &model_hswep,
     .packages = 2,
     .boxes = {},
+    .segment_packages = 0,
     .counter_bits = 48,
     .fixed_bits = 48,
     .num_c = -1,
@@ -177,9 +181,9 @@ class Machine {
   u64 rdmsr(u32 msr, unsigned pkg = 0);
   int wrmsr(u32 msr, u64 value, unsigned pkg = 0);
   u32 pci_read(unsigned devfn, unsigned where, unsigned size = 4,
-               unsigned pkg = 0, bool io_bus = false);
+               unsigned pkg = 0, unsigned bus = kUboxBus);
   void pci_write(unsigned devfn, unsigned where, u32 value, unsigned size = 4,
-                 unsigned pkg = 0, bool io_bus = false);
+                 unsigned pkg = 0, unsigned bus = kUboxBus);
 
   // Writes a control register twice, first without .en, because some boxes take the event
   // select on the second write only.

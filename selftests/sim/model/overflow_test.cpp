@@ -502,11 +502,11 @@ TEST(Fault, DeadPciFunctionReadsOnesAndIgnoresWrites) {
     if (!pci) continue;
     const Reg at = box.ctl(0);
     for (unsigned where : {0x00u, 0x0eu, 0xa0u, 0xd8u, 0xf4u, 0xf8u, 0xffcu}) {
-      EXPECT_EQ(m.pci_read(at.devfn, where, 4, 0, at.io_bus), 0xffffffffu);
-      EXPECT_EQ(m.pci_read(at.devfn, where, 2, 0, at.io_bus), 0xffffu);
-      EXPECT_EQ(m.pci_read(at.devfn, where, 1, 0, at.io_bus), 0xffu);
+      EXPECT_EQ(m.pci_read(at.devfn, where, 4, 0, at.bus), 0xffffffffu);
+      EXPECT_EQ(m.pci_read(at.devfn, where, 2, 0, at.bus), 0xffffu);
+      EXPECT_EQ(m.pci_read(at.devfn, where, 1, 0, at.bus), 0xffu);
     }
-    EXPECT_NE(m.pci_read(at.devfn, 0, 4, 1, at.io_bus), 0xffffffffu);
+    EXPECT_NE(m.pci_read(at.devfn, 0, 4, 1, at.bus), 0xffffffffu);
     m.program(box, 0, kEn | box.event());
     m.write(box.ctr(0), 5);
     m.fault(MODEL_FAULT_DEAD_PCI, 0, box.box_type, box.index, false);

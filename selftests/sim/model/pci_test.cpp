@@ -14,7 +14,7 @@ namespace test {
 namespace {
 
 struct Function {
-  bool io_bus;
+  unsigned bus;
   unsigned device, function;
   u32 id;
   bool pmon;
@@ -23,35 +23,53 @@ struct Function {
 // Functions of Table 1-3, with the iMC's device IDs in the order of pci.ids, and further
 // functions that a bus scan and §1.6.1 need
 constexpr Function kFunctions[] = {
-    {true, 5, 0, 0x2f28, false},   {true, 5, 6, 0x2f39, true},
-    {false, 8, 0, 0x2f80, false},  {false, 8, 2, 0x2f32, true},
-    {false, 8, 6, 0x2f86, true},   {false, 9, 0, 0x2f90, false},
-    {false, 9, 2, 0x2f33, true},   {false, 9, 6, 0x2f96, true},
-    {false, 10, 0, 0x2f40, false}, {false, 10, 2, 0x2f3a, true},
-    {false, 10, 6, 0x2f46, true},  {false, 11, 0, 0x2f81, false},
-    {false, 11, 1, 0x2f36, true},  {false, 11, 2, 0x2f37, true},
-    {false, 11, 5, 0x2f3e, true},  {false, 16, 0, 0x2f1d, false},
-    {false, 16, 1, 0x2f34, true},  {false, 16, 5, 0x2f1e, false},
-    {false, 18, 0, 0x2fa0, false}, {false, 18, 1, 0x2f30, true},
-    {false, 18, 5, 0x2f38, true},  {false, 20, 0, 0x2fb0, true},
-    {false, 20, 1, 0x2fb1, true},  {false, 21, 0, 0x2fb4, true},
-    {false, 21, 1, 0x2fb5, true},  {false, 23, 0, 0x2fd0, true},
-    {false, 23, 1, 0x2fd1, true},  {false, 24, 0, 0x2fd4, true},
-    {false, 24, 1, 0x2fd5, true},  {false, 30, 0, 0x2f98, false},
-    {false, 30, 3, 0x2fc0, false},
+    {kIoBus, 5, 0, 0x2f28, false},   {kIoBus, 5, 6, 0x2f39, true},
+    {kUboxBus, 8, 0, 0x2f80, false},  {kUboxBus, 8, 2, 0x2f32, true},
+    {kUboxBus, 8, 6, 0x2f86, true},   {kUboxBus, 9, 0, 0x2f90, false},
+    {kUboxBus, 9, 2, 0x2f33, true},   {kUboxBus, 9, 6, 0x2f96, true},
+    {kUboxBus, 10, 0, 0x2f40, false}, {kUboxBus, 10, 2, 0x2f3a, true},
+    {kUboxBus, 10, 6, 0x2f46, true},  {kUboxBus, 11, 0, 0x2f81, false},
+    {kUboxBus, 11, 1, 0x2f36, true},  {kUboxBus, 11, 2, 0x2f37, true},
+    {kUboxBus, 11, 5, 0x2f3e, true},  {kUboxBus, 16, 0, 0x2f1d, false},
+    {kUboxBus, 16, 1, 0x2f34, true},  {kUboxBus, 16, 5, 0x2f1e, false},
+    {kUboxBus, 18, 0, 0x2fa0, false}, {kUboxBus, 18, 1, 0x2f30, true},
+    {kUboxBus, 18, 5, 0x2f38, true},  {kUboxBus, 20, 0, 0x2fb0, true},
+    {kUboxBus, 20, 1, 0x2fb1, true},  {kUboxBus, 21, 0, 0x2fb4, true},
+    {kUboxBus, 21, 1, 0x2fb5, true},  {kUboxBus, 23, 0, 0x2fd0, true},
+    {kUboxBus, 23, 1, 0x2fd1, true},  {kUboxBus, 24, 0, 0x2fd4, true},
+    {kUboxBus, 24, 1, 0x2fd5, true},  {kUboxBus, 30, 0, 0x2f98, false},
+    {kUboxBus, 30, 3, 0x2fc0, false},
 };
+
+TEST(PciSpace, PackagesShareTheBusNumbersOfASegment) {
+  model_config config = kFull;
+  EXPECT_EQ(model_bus_number(&config, 0, kUboxBus), 0x7f);
+  EXPECT_EQ(model_bus_number(&config, 0, kIoBus), 0x40);
+  EXPECT_EQ(model_bus_number(&config, 1, kUboxBus), 0xff);
+  EXPECT_EQ(model_bus_number(&config, 1, kIoBus), 0x80);
+  config.packages = 3;
+  EXPECT_EQ(model_bus_number(&config, 0, kUboxBus), 84);
+  EXPECT_EQ(model_bus_number(&config, 2, kUboxBus), 255);
+  EXPECT_EQ(model_segment(&config, 2), 0u);
+  config.packages = 4;
+  config.segment_packages = 2;
+  EXPECT_EQ(model_bus_number(&config, 2, kUboxBus), 0x7f);
+  EXPECT_EQ(model_bus_number(&config, 3, kIoBus), 0x80);
+  EXPECT_EQ(model_segment(&config, 1), 0u);
+  EXPECT_EQ(model_segment(&config, 2), 1u);
+}
 
 TEST(PciSpace, FunctionsOfTable1_3AndNoOthers) {
   Machine m;
-  for (bool io_bus : {false, true}) {
+  for (unsigned bus : {kUboxBus, kIoBus}) {
     for (unsigned d = 0; d < 32; ++d) {
       for (unsigned f = 0; f < 8; ++f) {
         const auto* it = std::ranges::find_if(kFunctions, [&](const auto& x) {
-          return x.io_bus == io_bus && x.device == d && x.function == f;
+          return x.bus == bus && x.device == d && x.function == f;
         });
         const u32 expected =
             it == std::end(kFunctions) ? 0xffffffff : it->id << 16 | 0x8086;
-        EXPECT_EQ(m.pci_read(devfn(d, f), 0, 4, 0, io_bus), expected)
+        EXPECT_EQ(m.pci_read(devfn(d, f), 0, 4, 0, bus), expected)
             << d << ":" << f;
       }
     }
@@ -62,16 +80,16 @@ TEST(PciSpace, HeadersServeABusScan) {
   Machine m;
   for (const Function& f : kFunctions) {
     const unsigned at = devfn(f.device, f.function);
-    EXPECT_EQ(m.pci_read(at, 0x08, 4, 0, f.io_bus) >> 8,
+    EXPECT_EQ(m.pci_read(at, 0x08, 4, 0, f.bus) >> 8,
               f.pmon ? 0x110100u : 0x088000u);
-    EXPECT_EQ(m.pci_read(at, 0x0e, 1, 0, f.io_bus),
+    EXPECT_EQ(m.pci_read(at, 0x0e, 1, 0, f.bus),
               f.function == 0 ? 0x80u : 0x00u);
     for (unsigned bar = 0x10; bar < 0x28; bar += 4) {
-      m.pci_write(at, bar, 0xffffffff, 4, 0, f.io_bus);
-      EXPECT_EQ(m.pci_read(at, bar, 4, 0, f.io_bus), 0u);
+      m.pci_write(at, bar, 0xffffffff, 4, 0, f.bus);
+      EXPECT_EQ(m.pci_read(at, bar, 4, 0, f.bus), 0u);
     }
-    m.pci_write(at, 0, 0x12345678, 4, 0, f.io_bus);
-    EXPECT_EQ(m.pci_read(at, 2, 2, 0, f.io_bus), f.id);
+    m.pci_write(at, 0, 0x12345678, 4, 0, f.bus);
+    EXPECT_EQ(m.pci_read(at, 2, 2, 0, f.bus), f.id);
   }
 }
 
@@ -80,8 +98,8 @@ TEST(PciSpace, QpiFilterFunctionsAreExpressAndOthersAreNot) {
   for (const Function& f : kFunctions) {
     const unsigned at = devfn(f.device, f.function);
     const bool filter = f.function == 6 && f.device >= 8 && f.device <= 10;
-    EXPECT_EQ(m.pci_read(at, 0x06, 2, 0, f.io_bus), filter ? 0x10u : 0u);
-    EXPECT_EQ(m.pci_read(at, 0x34, 1, 0, f.io_bus), filter ? 0x40u : 0u);
+    EXPECT_EQ(m.pci_read(at, 0x06, 2, 0, f.bus), filter ? 0x10u : 0u);
+    EXPECT_EQ(m.pci_read(at, 0x34, 1, 0, f.bus), filter ? 0x40u : 0u);
     if (!filter) continue;
     EXPECT_EQ(m.pci_read(at, 0x40, 2), 0x0010u) << "PCI Express, the last";
     EXPECT_EQ(m.pci_read(at, 0x42, 2) >> 4 & 0xf, 9u)
