@@ -98,8 +98,22 @@ std::vector<package> read_packages(const fs::path &sysfs)
 	return packages;
 }
 
+/// Find the box type at the end of a name; empty if the catalogue has none.
+/// The names of box types can contain _, as those of prefixes.
+std::string_view box_at_end(std::string_view name, const catalogue &names)
+{
+	std::string_view longest;
+
+	for (const box_info &box : names.boxes())
+		if (box.name.size() > longest.size() &&
+		    name.size() > box.name.size() && name.ends_with(box.name) &&
+		    name[name.size() - box.name.size() - 1] == '_')
+			longest = box.name;
+	return longest;
+}
+
 /// Split a PMU's name into prefix, box and instance.
-void split_name(pmu_info &pmu)
+void split_name(pmu_info &pmu, const catalogue &names)
 {
 	std::string_view rest = pmu.name;
 	const size_t last = rest.rfind('_');
@@ -113,9 +127,11 @@ void split_name(pmu_info &pmu)
 			rest = rest.substr(0, last);
 		}
 	}
-	// Box names of intel_uncore contain _ on other processors.
-	const size_t end =
-		rest.starts_with("uncore_") ? rest.find('_') : rest.rfind('_');
+	const std::string_view box = box_at_end(rest, names);
+	const size_t end = !box.empty() ? rest.size() - box.size() - 1
+			   // Box types that the catalogue does not have.
+			   : rest.starts_with("uncore_") ? rest.find('_')
+							 : rest.rfind('_');
 	if (end == rest.npos)
 		return;
 	pmu.prefix = rest.substr(0, end);
@@ -180,7 +196,7 @@ std::optional<pmu_info> read_pmu(const fs::path &folder,
 			return std::nullopt;
 		pmu.cpus = std::move(*cpus);
 	}
-	split_name(pmu);
+	split_name(pmu, names);
 	pmu.driver = find_driver(pmu, names, loaded);
 	if (pmu.driver == pmu_driver::other) {
 		pmu.prefix.clear();

@@ -68,10 +68,14 @@ template <typename predicate> static std::string only_others(predicate has)
 /// Check whether @p name names a @p box: "cbox" or "cbox_3".
 static bool is_of_box(std::string_view name, std::string_view box)
 {
-	const auto [first, number] = cut(name, '_');
-
-	return same_name(first, box) &&
-	       std::all_of(number.begin(), number.end(), is_digit);
+	if (!same_name(name.substr(0, box.size()), box))
+		return false;
+	name.remove_prefix(box.size());
+	if (name.starts_with('_'))
+		name.remove_prefix(1);
+	else if (!name.empty())
+		return false;
+	return std::all_of(name.begin(), name.end(), is_digit);
 }
 
 std::string box_elsewhere(const catalogue &names, std::string_view name)
