@@ -10,7 +10,7 @@ import os
 import sys
 
 from gen import (absent, boxes, check, cpp, derived, docs, groups, kernel, layout, lists,
-                 notes, perf_names, registers, table, todo)
+                 notes, perf_names, registers, roles, table, todo)
 from gen.catalogue import CatalogueError, load_generations, load_json
 from gen.where import located
 
@@ -37,6 +37,7 @@ def _merged_reasons(generation, schema):
     """Merge the generation's files with those of its base; yield the faults."""
     generation.merge_events()
     yield from generation.reasons
+    yield from roles.check_boxes(generation)
     wrong = bool(generation.reasons)
     for reason in registers.check_registers(generation):
         wrong = True
@@ -58,11 +59,11 @@ def _merged_reasons(generation, schema):
 
 def read_catalogue(top):
     """Return the generations and the faults of the catalogue."""
-    events, metrics, opcodes, in_tree, group = (
+    events, metrics, opcodes, in_tree, group, role = (
         load_json(os.path.join(TOP, file), "%s/%s" % (SHOWN, file))
         for file in ("schema.json", "metrics-schema.json",
                      "opcodes-schema.json", "in-tree-schema.json",
-                     "groups-schema.json"))
+                     "groups-schema.json", "roles-schema.json"))
     generations = load_generations(top, SHOWN)
     if not generations:
         raise CatalogueError("%s: no generation has a boxes.json" % top)
@@ -82,6 +83,7 @@ def read_catalogue(top):
     if not reasons:
         reasons.extend(groups.check(groups.load(top, SHOWN), group, generations,
                                     SHOWN))
+        reasons.extend(roles.check(top, SHOWN, role))
     return generations, reasons
 
 
@@ -199,7 +201,9 @@ def main():
             write_file(os.path.join(args.kernel, file), text)
     if args.cpp_list:
         write_file(args.cpp_list, lists.cpp(
-            generations, groups.load(args.catalogue, SHOWN)))
+            generations,
+            list(groups.expanded(groups.load(args.catalogue, SHOWN), generations)),
+            roles.presets(args.catalogue, generations)))
     if args.absent_metrics:
         for generation in generations:
             for absence in absent.absences(generation, generations):

@@ -22,7 +22,7 @@ class CatalogueError(Exception):
 # Keys of texts for readers and of expressions. In the files, a long one is an array of
 # strings (gen/layout.py).
 PROSE = {"BriefDescription", "Note", "Misprint", "Reason", "What", "Question",
-         "MetricExpr", "Weight", "description"}
+         "MetricExpr", "Weight", "Help", "description"}
 
 
 def _joined(key, value):
@@ -246,6 +246,9 @@ class Box:
         self.section = cited(facts["Section"], facts.get("SectionOf"))
         self.cited = cited(facts["Section"], facts.get("SectionOf", manual))
         self.counters = int(facts["Counters"])
+        self.role = facts.get("Role", "")
+        self.part = facts.get("Part", "")
+        self.names = facts.get("Names", {})     # {tool: its names, with commas}
         self.format_text = facts["Format"]
         self.format = {key: Field(text)
                        for key, text in self.format_text.items()}
@@ -336,6 +339,8 @@ class Generation:
         self.year = int(facts.get("Year", "0"))
         self.in_tree_driver = facts.get("InTreeDriver",
                                         base and base.in_tree_driver)
+        self.interconnect = facts.get("Interconnect", base and base.interconnect)
+        self.perf_folder = facts.get("PerfFolder")
         self.max_mhz = int(facts.get("MaxMHz", base.max_mhz if base else "0"))
         self.max_inc = facts.get("MaxInc", base and base.max_inc)
         self.registers = self._registers(facts.get("Registers"))
@@ -492,14 +497,14 @@ class Generation:
 
 
 def _check_objects(facts, shown):
-    """Check that box types, Format and Registers in boxes.json are objects."""
+    """Check that box types, Format, Names and Registers in boxes.json are objects."""
     if not isinstance(facts, dict):
         raise CatalogueError("%s: is not an object" % shown)
     for name, box in facts.items():
         if name[:1].isupper():
             continue
         for key, value in (("", box), *((key, box.get(key, {}))
-                                        for key in ("Format", "Registers")
+                                        for key in ("Format", "Names", "Registers")
                                         if isinstance(box, dict))):
             if not isinstance(value, dict):
                 raise CatalogueError("%s: %s: %sis not an object" % (

@@ -3,7 +3,7 @@
 
 import re
 
-from . import perf_names
+from . import perf_names, roles
 from .derived import METRICS, OPCODES, in_tree, load
 
 HEAD = """// SPDX-License-Identifier: LGPL-2.1-or-later
@@ -27,7 +27,8 @@ TAIL = """
 extern const catalogue_tables %s_tables;
 const catalogue_tables %s_tables = {
 	"%s", "%s", boxes, fields, events, values, metrics,
-	in_tree_filters, in_tree_wrong, shared_fields, perf_names,
+	in_tree_filters, in_tree_wrong, shared_fields, perf_names, roles,
+	foreign_boxes, "%s",
 };
 
 } // namespace uncore
@@ -74,6 +75,21 @@ def _box_rows(generation):
     for box in generation.boxes:
         yield _row(_text(box.name), _text(box.title), _text(box.section),
                    box.counters)
+
+
+def _role_rows(generation):
+    for box in generation.boxes:
+        if box.role or box.part:
+            yield _row(_text(box.name), _text(box.role), _text(box.part))
+
+
+def _foreign_rows(generation):
+    """Names that other tools have for box types, in lower case."""
+    for box in generation.boxes:
+        for tool in ("Perf", "LIKWID", "Other"):
+            for name in roles.names_of(box, tool):
+                yield _row("foreign_box::%s" % tool.lower(), _text(name.lower()),
+                           _text(box.name))
 
 
 def _field_rows(generation):
@@ -128,8 +144,7 @@ def _in_tree(generation):
 
     def instances(fact):
         numbers = fact.get("Instances")
-        return "0x%x" % (sum(1 << int(n) for n in numbers.split(","))
-                         if numbers else 0xffffffff)
+        return "0x%x" % sum(1 << int(n) for n in numbers.split(",")) if numbers else "0"
 
     def words(fact):
         box = next(box for box in generation.boxes if box.name == fact["Box"])
@@ -179,4 +194,7 @@ def source(generation, top):
                    _shared_rows(generation)) +
             _array("perf_name", "perf_names",
                    perf_names.rows(top, generation)) +
-            TAIL % ((generation.name,) * 3 + (generation.title,)))
+            _array("box_role", "roles", _role_rows(generation)) +
+            _array("foreign_box", "foreign_boxes", _foreign_rows(generation)) +
+            TAIL % ((generation.name,) * 3 + (generation.title,
+                                              generation.interconnect or "")))

@@ -6,8 +6,8 @@ from .boxes import HEAD as C_HEAD
 
 CPP = """// SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// The generations of the catalogue, the processors of each, and the groups of
-/// metrics.
+/// The generations of the catalogue, the processors of each, the groups of
+/// metrics, and the presets of uncore top.
 /// Generated from events/, do not edit.
 
 #include "catalogue_tables.hpp"
@@ -21,18 +21,15 @@ namespace {
 constexpr const catalogue_tables *generations[] = {
 %s};
 
-constexpr processor processors[] = {
-%s};
-
 %s
-constexpr metric_group groups[] = {
-%s};
-
+%s%s
+%s
 } // namespace
 
 const std::span<const catalogue_tables *const> catalogue_tables::all = generations;
 const std::span<const processor> processor::all = processors;
 const std::span<const metric_group> metric_group::all = groups;
+const std::span<const preset> preset::all = presets;
 
 } // namespace uncore
 """
@@ -76,6 +73,13 @@ def kernel(generations):
     }
 
 
+def _array(struct, name, rows):
+    """The array of a list, which can be empty in the catalogue of a test."""
+    if not rows:
+        return "constexpr std::span<const %s> %s;\n" % (struct, name)
+    return "constexpr %s %s[] = {\n%s};\n" % (struct, name, "".join(rows))
+
+
 def _leading(group):
     """The array of a group's leading metrics."""
     return "constexpr leading_metric leading_%s[] = {\n%s};\n" % (
@@ -84,19 +88,24 @@ def _leading(group):
             for metric in group["Leading"]))
 
 
-def cpp(generations, groups):
+def cpp(generations, groups, presets):
     """
-    The library's lists: all generations, the processors that the driver supports, and
-    the groups of metrics.
+    The library's lists: all generations, the processors that the driver supports, the
+    groups of metrics, and the presets.
     """
     ordered = _newest_first(generations)
     return CPP % (
         ",\n\t".join("%s_tables" % one.name for one in ordered),
         "".join("\t&%s_tables,\n" % one.name for one in ordered),
-        "".join('\t{"ven0000fam%04Xmod%04X", "%s", 0x%x},\n' % (
-            one.processor + (one.name, one.steppings or 0xffff))
-            for one in _driven(ordered)),
+        _array("processor", "processors", [
+            '\t{"ven0000fam%04Xmod%04X", "%s", 0x%x},\n' % (
+                one.processor + (one.name, one.steppings or 0xffff))
+            for one in _driven(ordered)]),
         "".join(_leading(group) for group in groups),
-        "".join('\t{"%s", "%s", leading_%s},\n' % (
-            group["MetricGroup"], group["Question"], group["MetricGroup"])
-            for group in groups))
+        _array("metric_group", "groups", [
+            '\t{"%s", "%s", leading_%s},\n' % (
+                group["MetricGroup"], group["Question"], group["MetricGroup"])
+            for group in groups]),
+        _array("preset", "presets", [
+            '\t{"%s", "%s", "%s", "%s", %s},\n' % (
+                *texts, "true" if default else "false") for *texts, default in presets]))

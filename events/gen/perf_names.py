@@ -12,23 +12,24 @@ import os
 import re
 
 from . import layout
+from .roles import names_of
 
 FILE = "perf-names.json"
-# Part of the path of perf's or perfmon's files of a generation.
-FOLDERS = {"hswep": "haswellx", "bdwep": "broadwellx", "bdwde": "broadwellde",
-           "ivbep": "ivytown", "snbep": "jaketown"}
-UNITS = {"CBO": "cbox", "CBOX": "cbox", "SBO": "sbox", "SBOX": "sbox",
-         "HA": "ha", "IMC": "imc", "IRP": "irp", "PCU": "pcu", "QPI LL": "qpi",
-         "QPI": "qpi", "UBOX": "ubox", "R2PCIE": "r2pcie", "R3QPI": "r3qpi"}
-# The box type by the letter in a name such as UNC_M_CAS_COUNT.
-LETTERS = {"m": "imc", "c": "cbox", "h": "ha", "p": "pcu", "q": "qpi",
-           "u": "ubox", "i": "irp", "s": "sbox", "r2": "r2pcie", "r3": "r3qpi"}
 
 
-def follows(name, events):
-    """Does the library find @name among @events without a row in its table?"""
+def boxes_by(generation, tool):
+    """{name that a tool has for a box type: box type} of a generation."""
+    return {name: box for box in generation.boxes for name in names_of(box, tool)}
+
+
+def follows(name, letters, events):
+    """
+    Does the library find @name among @events without a row in its table?  @letters has
+    the box type by the letter in a name such as UNC_M_CAS_COUNT.
+    """
     letter, _, event = name.removeprefix("unc_").partition("_")
-    return name.startswith("unc_") and (LETTERS.get(letter), event) in events
+    return name.startswith("unc_") and letter in letters and \
+        (letters[letter].name, event) in events
 
 
 def number(entry, key):
@@ -75,10 +76,10 @@ def collect(generations, folders):
         os.path.join(folder, "**", "*.json"), recursive=True))
     found = {}
     for generation in generations:
-        perfs = FOLDERS.get(generation.name)
+        perfs = generation.perf_folder
         events = {(box.name, event.name): event for box in generation.boxes
                   for event in box.events}
-        boxes = {box.name: box for box in generation.boxes}
+        letters, units = (boxes_by(generation, tool) for tool in ("Perf", "PerfUnit"))
         for path in files if perfs else ():
             if perfs not in path.lower() or "uncore" not in path.lower():
                 continue
@@ -86,8 +87,8 @@ def collect(generations, folders):
                 data = json.load(file)
             for entry in data["Events"] if isinstance(data, dict) else data:
                 name = entry["EventName"].lower()
-                box = boxes.get(UNITS.get(entry["Unit"].upper()))
-                if box is None or follows(name, events):
+                box = units.get(entry["Unit"].upper())
+                if box is None or follows(name, letters, events):
                     continue
                 terms = terms_of(entry, box, events)
                 if terms:

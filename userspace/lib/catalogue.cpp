@@ -39,6 +39,37 @@ const catalogue_tables *catalogue_tables::find(std::string_view generation)
 	return nullptr;
 }
 
+const catalogue_tables &catalogue_tables::of(const topology &machine)
+{
+	return *find(catalogue::of(machine).generation());
+}
+
+std::string_view catalogue_tables::box_with(std::string_view role,
+					    std::string_view part) const
+{
+	for (const box_role &entry : roles)
+		if (entry.role == role && entry.part == part)
+			return entry.box;
+	return {};
+}
+
+const box_role *catalogue_tables::role_of(std::string_view box) const
+{
+	for (const box_role &entry : roles)
+		if (entry.box == box)
+			return &entry;
+	return nullptr;
+}
+
+std::string_view catalogue_tables::box_of(foreign_box::tool used_by,
+					  std::string_view name) const
+{
+	for (const foreign_box &entry : foreign_boxes)
+		if (entry.used_by == used_by && same_name(entry.name, name))
+			return entry.box;
+	return {};
+}
+
 catalogue catalogue_tables::make(const catalogue_tables &tables)
 {
 	catalogue view;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
 /// Tables that "events/generate.py --cpp" writes for each generation: the
-/// public catalogue and the faults of intel_uncore; and the metric groups of
-/// all generations.
+/// public catalogue, the roles of box types and the faults of intel_uncore; and
+/// the metric groups and presets of all generations.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ namespace uncore {
 /// The driver ignores all other bits of config1 and config2.
 struct in_tree_filter {
 	std::string_view box;
-	uint32_t instances; ///< bit n for box n
+	uint64_t instances; ///< bit n for box n; 0 for all boxes
 	uint64_t mask, select;
 	uint64_t config1, config2;
 };
@@ -55,6 +55,26 @@ struct shared_field {
 struct perf_name {
 	std::string_view name; ///< in lower case
 	std::string_view event;
+};
+
+/// Meaning of a box type for users.  Programs ask for a role and a part, not for
+/// the name of a box type, which differs between generations.
+struct box_role {
+	std::string_view box;
+	/// "cache", "memory", "link", "io", "power", or empty.
+	std::string_view role;
+	/// Part of the role that a box is: "slice", "channel"; or empty.
+	std::string_view part;
+};
+
+/// Name of a box type in other tools, in lower case.
+struct foreign_box {
+	enum tool {
+		perf,	///< of its event names: "m" of unc_m_cas_count
+		likwid, ///< of its counters: "mbox" of MBOX0C1
+		other,	///< of libpfm4 and ucevent
+	} used_by;
+	std::string_view name, box;
 };
 
 /// A processor that xeon_uncore supports.
@@ -93,6 +113,17 @@ struct metric_group {
 	leading_of(const catalogue &names) const;
 };
 
+/// A short name for an event of uncore top.  Box types with the same role each
+/// have a preset of the same name.
+struct preset {
+	std::string_view name, box;
+	std::string_view event; ///< "imc/cas_count.all,name=memory/"
+	std::string_view help;
+	bool is_default; ///< without a name; of the first box type that is there
+
+	static const std::span<const preset> all;
+};
+
 struct catalogue_tables {
 	std::string_view generation, title;
 	std::span<const box_info> boxes;
@@ -104,12 +135,26 @@ struct catalogue_tables {
 	std::span<const in_tree_fault> in_tree_faults;
 	std::span<const shared_field> shared_fields;
 	std::span<const perf_name> perf_names; ///< by name
+	std::span<const box_role> roles;
+	std::span<const foreign_box> foreign_boxes;
+	std::string_view interconnect; ///< "ring", "mesh", or empty
 
 	/// Generations: the standard generation, then from newest to oldest.
 	static const std::span<const catalogue_tables *const> all;
 	/// Find the tables of a generation, or nullptr.
 	static const catalogue_tables *find(std::string_view generation);
+	/// Get the tables of catalogue::of() a machine.
+	static const catalogue_tables &of(const topology &machine);
 	static catalogue make(const catalogue_tables &tables);
+
+	/// Find the box type with a role and a part; empty if there is none.
+	std::string_view box_with(std::string_view role,
+				  std::string_view part) const;
+	/// Find the role of a box type, or nullptr.
+	const box_role *role_of(std::string_view box) const;
+	/// Translate another tool's name of a box type; empty if unknown.
+	std::string_view box_of(foreign_box::tool used_by,
+				std::string_view name) const;
 };
 
 } // namespace uncore

@@ -17,41 +17,12 @@ namespace uncore {
 
 namespace {
 
-struct alias {
-	std::string_view theirs, ours;
-};
-
-/// Box letters of perf's names, such as UNC_M_CAS_COUNT.
-constexpr alias letters[] = {
-	{"m", "imc"},	  {"c", "cbox"},   {"h", "ha"},	 {"p", "pcu"},
-	{"q", "qpi"},	  {"u", "ubox"},   {"i", "irp"}, {"s", "sbox"},
-	{"r2", "r2pcie"}, {"r3", "r3qpi"},
-};
-
-/// Box names of libpfm4 and ucevent.
-constexpr alias boxes[] = {
-	{"cbo", "cbox"},
-	{"sbo", "sbox"},
-	{"ubo", "ubox"},
-	{"qpi_ll", "qpi"},
-};
-
-/// Counter names of LIKWID.
-constexpr alias counters[] = {
-	{"mbox", "imc"},    {"cbox", "cbox"},  {"bbox", "ha"},
-	{"wbox", "pcu"},    {"sbox", "qpi"},   {"qbox", "qpi"},
-	{"pbox", "r2pcie"}, {"rbox", "r3qpi"}, {"ubox", "ubox"},
-	{"ibox", "irp"},
-};
-
-template <size_t N>
-std::string_view find(const alias (&aliases)[N], std::string_view name,
-		      std::string_view fallback)
+/// Translate another tool's name of a box type; empty if unknown.
+std::string_view box_of(const catalogue &names, foreign_box::tool used_by,
+			std::string_view name)
 {
-	for (const alias &entry : aliases)
-		if (same_name(entry.theirs, name))
-			return entry.ours;
-	return fallback;
+	return catalogue_tables::find(names.generation())
+		->box_of(used_by, name);
 }
 
 std::string lower(std::string_view text)
@@ -76,7 +47,7 @@ const event_info *manuals_name(const catalogue &names, std::string_view name)
 
 	const auto [letter, event] = cut(rest, '_');
 
-	return names.event(find(letters, letter, ""), event);
+	return names.event(box_of(names, foreign_box::perf, letter), event);
 }
 
 std::string written(const event_info &info, std::string_view instance = "")
@@ -118,21 +89,23 @@ std::string of_libpfm4(const catalogue &names, std::string_view text)
 std::string of_likwid(const catalogue &names, std::string_view text)
 {
 	const auto [name, counter] = cut(text, ':');
-	const std::string counter_box = lower(counter.substr(0, 4));
-	const std::string_view box = find(counters, counter_box, "");
+	const auto digit =
+		std::find_if(counter.begin(), counter.end(), is_digit);
+	const auto end = std::find_if_not(digit, counter.end(), is_digit);
+	const std::string_view box =
+		box_of(names, foreign_box::likwid, {counter.begin(), digit});
+	// A number at the end, as in WBOX2, is the counter's.
+	const std::string_view number(digit,
+				      end == counter.end() ? digit : end);
 
-	if (box.empty() || counter.size() < 5)
+	if (box.empty() || digit == counter.end())
 		return {};
 	for (const event_info &info : names.events()) {
 		std::string underscored(info.name);
 
 		std::replace(underscored.begin(), underscored.end(), '.', '_');
 		if (info.box == box && same_name(underscored, name))
-			return written(
-				info,
-				split_number(counter.substr(
-						     4, counter.find('C') - 4))
-					.second);
+			return written(info, number);
 	}
 	return {};
 }
@@ -140,13 +113,15 @@ std::string of_likwid(const catalogue &names, std::string_view text)
 /// Translate a name of ucevent: iMC.MEM_BW_READS.
 std::string of_ucevent(const catalogue &names, std::string_view text)
 {
-	const auto [box, name] = cut(text, '.');
+	const auto [their_box, name] = cut(text, '.');
 	const std::string lowered = lower(name);
+	const std::string_view known =
+		box_of(names, foreign_box::other, their_box);
+	const std::string_view box = known.empty() ? their_box : known;
 
-	if (const event_info *info =
-		    names.event(find(boxes, box, box), lowered))
+	if (const event_info *info = names.event(box, lowered))
 		return written(*info);
-	if (names.box(find(boxes, box, box)) && names.metric(lowered))
+	if (names.box(box) && names.metric(lowered))
 		return "-M " + lowered;
 	return {};
 }

@@ -34,6 +34,13 @@ std::string_view field_with(const catalogue_tables &tables,
 	return {};
 }
 
+/// Check whether the filter holds for a box.
+bool is_of(const in_tree_filter &filter, unsigned instance)
+{
+	return !filter.instances ||
+	       (instance < 64 && filter.instances >> instance & 1);
+}
+
 /// Make the error for an event that intel_uncore would count wrongly.
 error lacking(std::string message)
 {
@@ -91,8 +98,7 @@ result<void> check_in_tree(const pmu_info &pmu, const catalogue_tables &tables,
 				       use_our_driver("counts it"));
 
 	for (const in_tree_filter &filter : tables.in_tree_filters) {
-		if (filter.box != pmu.box || instance > 31 ||
-		    !(filter.instances >> instance & 1) ||
+		if (filter.box != pmu.box || !is_of(filter, instance) ||
 		    (words.word[0] & filter.mask) != filter.select)
 			continue;
 		obeyed[1] |= filter.config1;
