@@ -8,26 +8,78 @@
 
 #include <fmt/format.h>
 
+#include <uncore/catalogue.hpp>
 #include <uncore/counter_set.hpp>
 #include <uncore/event.hpp>
 
+#include "catalogue_tables.hpp"
 #include "counting/event_notes.hpp"
 
 namespace cli {
 
-/// A short name for the command line, and the event that replaces it.
-struct preset {
-	std::string_view name, events;
-};
-static constexpr preset presets[] = {
-	{"memory", "imc/cas_count.all,name=memory/"},
-	{"bus", "fsb/transactions,name=bus/"},
-	{"llc", "cbox/llc_lookup.any,filter_state=i,name=llc/"},
-	{"qpi", "qpi/txl_flits_g0.data,name=qpi/"},
-};
+using uncore::preset;
+
+/// Find the preset with a name, of a box type of the machine if there is one; nullptr if
+/// no preset has this name.
+static const preset *find_preset(std::string_view name,
+				 const uncore::topology &machine)
+{
+	const auto &catalogue = uncore::catalogue::of(machine);
+	const preset *elsewhere = nullptr;
+
+	for (const preset &entry : preset::all)
+		if (entry.name == name) {
+			if (catalogue.box(entry.box))
+				return &entry;
+			if (!elsewhere)
+				elsewhere = &entry;
+		}
+	return elsewhere;
+}
+
+/// Find the preset for a machine without a choice of events.
+static const preset *default_preset(const uncore::topology &machine)
+{
+	const preset *first = nullptr;
+
+	for (const preset &entry : preset::all)
+		if (entry.is_default) {
+			if (!machine.match(entry.box).empty())
+				return &entry;
+			if (!first)
+				first = &entry;
+		}
+	return first;
+}
+
+std::string reads_and_writes(const uncore::topology &machine)
+{
+	const preset *memory = find_preset("memory", machine);
+
+	return fmt::format(
+		"{0}/cas_count.rd,name=read/,{0}/cas_count.wr,name=write/",
+		memory ? memory->box : "imc");
+}
+
+std::string describe_presets()
+{
+	std::vector<std::string_view> names;
+	std::string list;
+
+	for (const preset &entry : preset::all) {
+		if (std::find(names.begin(), names.end(), entry.name) !=
+		    names.end())
+			continue;
+		names.push_back(entry.name);
+		list += fmt::format("{}{} ({})", list.empty() ? "" : ", ",
+				    entry.name, entry.help);
+	}
+	return list;
+}
 
 /// Replace the names of presets in a list of names without a slash.
-static std::string with_presets(std::string_view text)
+static std::string with_presets(std::string_view text,
+				const uncore::topology &machine)
 {
 	std::string list;
 
@@ -35,9 +87,8 @@ static std::string with_presets(std::string_view text)
 		std::string_view name = text.substr(0, text.find(','));
 
 		text.remove_prefix(std::min(name.size() + 1, text.size()));
-		for (const auto &p : presets)
-			if (p.name == name)
-				name = p.events;
+		if (const preset *entry = find_preset(name, machine))
+			name = entry->event;
 		list += list.empty() ? "" : ",";
 		list += name;
 	}
@@ -46,7 +97,8 @@ static std::string with_presets(std::string_view text)
 
 /// Join the texts of all -e to a list of events.  A text without a slash is a list of
 /// presets.
-static std::string event_list(const std::vector<std::string> &texts)
+static std::string event_list(const std::vector<std::string> &texts,
+			      const uncore::topology &machine)
 {
 	std::string list;
 
@@ -54,7 +106,7 @@ static std::string event_list(const std::vector<std::string> &texts)
 		bool events = text.find('/') != std::string::npos;
 
 		list += list.empty() ? "" : ",";
-		list += events ? text : with_presets(text);
+		list += events ? text : with_presets(text, machine);
 	}
 	return list;
 }
@@ -222,11 +274,11 @@ uncore::result<void> add_columns(const std::vector<std::string> &events,
 				 top_settings &shown)
 {
 	columns builder(machine, counted, shown);
-	std::string list = event_list(events);
+	std::string list = event_list(events, machine);
 
 	if (list.empty() && metrics.empty())
-		list = with_presets(machine.match("fsb").empty() ? "memory"
-								 : "bus");
+		if (const preset *entry = default_preset(machine))
+			list = entry->event;
 	if (!list.empty()) {
 		auto added = builder.add_events(list);
 

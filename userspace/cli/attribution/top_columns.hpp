@@ -13,11 +13,13 @@
 
 namespace cli {
 
-/// Memory reads and writes of the channels, in columns "read" and "write".  uncore
-/// serve counts the same two events.  Equal events share a counter of the box, so that
-/// both can run; other events would find no free counter.
-inline constexpr const char *reads_and_writes =
-	"imc/cas_count.rd,name=read/,imc/cas_count.wr,name=write/";
+/// Get the events of the memory reads and writes of the channels, in columns "read" and
+/// "write".  uncore serve counts the same two events.  Equal events share a counter of
+/// the box, so that both can run; other events would find no free counter.
+std::string reads_and_writes(const uncore::topology &machine);
+
+/// Describe the presets: "memory (...), bus (...)".
+std::string describe_presets();
 
 /// Add the columns of @p events (lists of events, or of names such as "memory")
 /// and @p metrics (lists of metrics and metric groups) to @p counted and @p

@@ -71,8 +71,8 @@ uncore::result<void> cgroup_traffic::start()
 			uncore::errc::unsupported,
 			"no file system of cgroups is mounted here, which --cgroups needs: mount -t cgroup2 none /sys/fs/cgroup"};
 	machine_ = *std::move(machine);
-	if (auto added = add_columns({reads_and_writes}, {}, *machine_,
-				     options.columns, columns);
+	if (auto added = add_columns({reads_and_writes(*machine_)}, {},
+				     *machine_, options.columns, columns);
 	    !added)
 		return added;
 

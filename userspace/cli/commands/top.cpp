@@ -431,9 +431,8 @@ void add_top(parser &app, context &shared)
 	add_examples(command, "uncore top",
 		     "uncore top -e qpi --by cgroup -I 2000");
 	options->weight = "equal";
-	command.add_option(
-		       "-e,--event", options->events,
-		       "Events, or memory (the default: what is read and written), bus (the default of machines with a front-side bus: transactions), llc (misses), qpi (data sent)")
+	command.add_option("-e,--event", options->events,
+			   fmt::format("Events, or {}", describe_presets()))
 		.one_value()
 		.type_name("EVENT,...");
 	command.add_option("-M,--metrics", options->metrics,

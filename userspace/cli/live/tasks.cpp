@@ -46,8 +46,8 @@ uncore::result<void> live_tasks::try_start(const std::filesystem::path &sysfs)
 	if (!machine)
 		return machine.error();
 	machine_ = *std::move(machine);
-	if (auto added = add_columns({reads_and_writes}, {}, *machine_,
-				     options.columns, columns);
+	if (auto added = add_columns({reads_and_writes(*machine_)}, {},
+				     *machine_, options.columns, columns);
 	    !added)
 		return added;
 
