@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-List the work that is left for a generation and its box types.  The driver, the library
-and the machines of the tests are generated from the generation's folder; the files
-below are written by hand.
+List the work that is left for a generation and its box types.  The driver, the library,
+the exporter's tables and the machines of the tests are generated from the catalogue; the
+other files below are written by hand.
 """
 
 import os
 import re
 
+from . import roles
+from .derived import METRICS, load as load_derived
 from .registers import in_function
 
 SIMULATED = "kmod/sim/hw/{name}.c"
@@ -138,9 +140,43 @@ def _data(generation):
             yield file.replace("boxes", box.name), "write its events"
 
 
+def _metrics(generation):
+    """The names of a generation's metrics; none while its files have faults."""
+    try:
+        return {metric.name for metric in load_derived(generation, METRICS)}
+    except (KeyError, ValueError):
+        return set()
+
+
+def _roles(generation, catalogue):
+    """
+    Yield (file, task) for box types whose role the exporter, the die map and the presets
+    ask for in vain.
+    """
+    metrics, related = _metrics(generation), [generation]
+    while related[-1].base:
+        related.append(related[-1].base)
+    with_series = {box.name for _, box in roles.series(catalogue, related)}
+    if not any(box.role for box in generation.boxes):
+        yield "%s/boxes.json" % generation.shown, "give Role to its box types"
+    for box in generation.boxes:
+        if (box.role or box.part) and box.name not in with_series:
+            yield "events/series.json", "%s: give it a series: no entry of its Role " \
+                "and Part has one of its events" % box.name
+        for entry in roles.load(catalogue, "limits.json"):
+            if roles.place_of(entry) != (box.role, box.part):
+                continue
+            lacks = [name for name in roles.filled(
+                entry.get("Metrics", ""), box).split(",") if name and name not in metrics]
+            if lacks:
+                yield "%s/metrics.json" % generation.shown, "write %s: the limit '%s' " \
+                    "is made of it" % (", ".join(lacks), roles.filled(entry["Limit"], box))
+
+
 def work(generation, top):
     """Yield (file, task) of a generation, in the order of work."""
     yield from _data(generation)
+    yield from _roles(generation, os.path.join(top, "events"))
     frontside = FRONTSIDE.fullmatch(generation.name)
     words = {"name": generation.name,
              "model": generation.processor[1] if generation.processor else 0,

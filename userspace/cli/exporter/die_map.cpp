@@ -10,6 +10,7 @@
 #include <uncore/catalogue.hpp>
 #include <uncore/version.hpp>
 
+#include "catalogue_tables.hpp"
 #include "exporter/limits.hpp"
 #include "output/document.hpp"
 #include "output/machine.hpp"
@@ -178,6 +179,22 @@ json describe_host(std::string_view generation)
 		{"generation", generation}};
 }
 
+void add_roles(json &document, std::string_view generation)
+{
+	const auto *tables = uncore::catalogue_tables::find(generation);
+
+	if (!tables)
+		return;
+	if (!tables->interconnect.empty())
+		document["machine"]["interconnect"] = tables->interconnect;
+	for (json &box : document["boxes"])
+		if (const auto *entry = tables->role_of(
+			    box["box"].get_ref<const std::string &>())) {
+			box["role"] = entry->role;
+			box["part"] = entry->part;
+		}
+}
+
 json describe(const collector &counters)
 {
 	json document = {{"format", series_format},
@@ -206,6 +223,7 @@ json describe(const collector &counters)
 	document["series"] = series_of();
 	document["limits"] = limits_of(generation);
 	document["counters"] = counters_of(counters, places);
+	add_roles(document, uncore::catalogue::of(machine).generation());
 	return document;
 }
 

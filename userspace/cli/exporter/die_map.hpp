@@ -26,6 +26,10 @@ nlohmann::ordered_json describe_host(std::string_view generation);
 /// snapshot's counts.
 nlohmann::ordered_json describe(const collector &counters);
 
+/// Add to a description of a machine what its box types mean on the die map: the role of
+/// each box, and the interconnect.
+void add_roles(nlohmann::ordered_json &document, std::string_view generation);
+
 /// Make a snapshot: the counts of the last read, and the verdicts on the sockets.
 /// @param read_at time of the last read.
 nlohmann::ordered_json snapshot(const collector &counters,

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <uncore/catalogue.hpp>
 
-#include "exporter/limits_json.hpp"
+#include "exporter/tables.hpp"
 #include "output/number.hpp"
 #include "sysfs.hpp"
 
@@ -30,7 +30,7 @@ constexpr double slow_link = 5, slow_share = 8.0 / 10, fast_share = 128.0 / 130;
 
 const json &limits()
 {
-	static const json parsed = json::parse(limits_json);
+	static const json parsed = json::parse(tables::limits);
 
 	return parsed;
 }
@@ -304,6 +304,7 @@ std::optional<limit_use> limit_at::use() const
 
 	limit_use summary{
 		.name = limit_["name"],
+		.box = limit_["box"],
 		.one = limit_["one"],
 		.unit = limit_["unit"],
 		.busy = limit_["busy"],
@@ -429,14 +430,14 @@ void limit_uses::take(const collector &counters)
 	revision_ = counters.revision();
 }
 
-const limit_use *limit_uses::find(int socket, std::string_view name) const
+const limit_use *limit_uses::find(int socket, std::string_view box) const
 {
 	const auto uses = sockets_.find(socket);
 
 	if (uses == sockets_.end())
 		return nullptr;
 	for (const limit_use &use : uses->second)
-		if (use.name == name)
+		if (use.box == box)
 			return &use;
 	return nullptr;
 }

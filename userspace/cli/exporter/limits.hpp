@@ -4,8 +4,8 @@
 // and did.  A use is the result for the boxes of a socket between two reads.  The
 // verdict on a socket names the use that limits it, if any.
 //
-// The formulas are metrics of the event catalogue: limits.json names them, and tables.py
-// turns them into formulas of series.  The die map's page gets the formulas from
+// The formulas are metrics of the event catalogue: events/limits.json names them, and
+// tables.py turns them into formulas of series.  The die map's page gets the formulas from
 // /api/topology; userspace/monitoring/generate.py turns them into rules and panels.
 #pragma once
 
@@ -37,6 +37,7 @@ std::optional<double> pcie_capacity(const std::filesystem::path &sysfs,
 /// Use of a limited resource of a socket, such as its memory channels.
 struct limit_use {
 	std::string name = {}; ///< "memory"
+	std::string box = {};  ///< box type, "imc"
 	std::string one = {};  ///< name of a box: "channel"
 	/// Unit of the capacity; empty for a share of time.
 	std::string unit = {};
@@ -93,8 +94,9 @@ public:
 	{
 		return sockets_;
 	}
-	/// Return a use of a socket; nullptr if the use is unknown.
-	const limit_use *find(int socket, std::string_view name) const;
+	/// Return the first use of a socket's boxes of a type; nullptr if it is
+	/// unknown.
+	const limit_use *find(int socket, std::string_view box) const;
 	/// Judge each socket of the machine.
 	std::map<int, judgement> verdicts(const collector &counters) const;
 	/// Write all verdicts and uses, for the page and for recordings.

@@ -1,30 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Events that uncore serve counts, from series.json.  The list for people is in
+// Events that uncore serve counts, from events/series.json.  The list for people is in
 // Documentation/exporter.rst; selftests/exporter/serve.py compares the lists.
 #include "exporter/series.hpp"
 
+#include "exporter/tables.hpp"
+
 namespace cli {
-
-namespace {
-
-#include "exporter/series_table.hpp"
-
-const instance_label instance_labels[] = {
-	{"imc", "channel", true}, {"qpi", "link", true}, {"cbox", "slice"},
-	{"ha", "agent"},	  {"sbox", "stop"},	 {"r3qpi", "stop"},
-	{"irp", "unit"},
-};
-
-} // namespace
 
 std::span<const series> all_series()
 {
-	return chosen;
+	return tables::all_series;
 }
 
 const instance_label *instance_label_of(std::string_view box)
 {
-	for (const instance_label &entry : instance_labels)
+	for (const instance_label &entry : tables::labels)
 		if (entry.box == box)
 			return &entry;
 	return nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The series of uncore serve and the events that they count, from series.json.  A family
+// The series of uncore serve and the events that they count, from events/series.json.  A family
 // is a set of series with the same meaning, such as the memory traffic of each channel.
 // If a box cannot count all events at once, events earlier in the file are preferred
 // (exporter/choice.hpp).

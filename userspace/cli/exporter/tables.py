@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Makes the exporter's tables: series.json as C++, and what boxes can do at most. How
-full a box is, is a metric of the event catalogue (events/); limits.json names it, and
-adds only what the catalogue does not have. The metric's events become the series that
-count them.
+Makes the exporter's tables of the event catalogue (events/): series.json as C++, and
+what boxes can do at most. How full a box is, is a metric; limits.json names it, and adds
+only what metrics do not have. The metric's events become the series that count them.
+Both files ask for roles of box types; here each role has become the box types that have
+it.
 """
 
 import argparse
@@ -19,15 +20,40 @@ EVENTS = os.path.join(HERE, "..", "..", "..", "events")
 sys.path.insert(0, EVENTS)
 sys.dont_write_bytecode = True
 from generate import checked_generations  # noqa: E402
+from gen import roles  # noqa: E402
 from gen.derived import METRICS, REFERENCE, load as derived  # noqa: E402
 
 
-def read(name):
-    with open(os.path.join(HERE, name), encoding="utf-8") as file:
-        return json.load(file)
+def generations_of(top):
+    """@return the generations of a catalogue; end the program if it has faults."""
+    generations = checked_generations(top)
+    if generations is None:
+        sys.exit(1)
+    return generations
 
 
-SERIES, LIMITS = read("series.json"), read("limits.json")
+def pairs(text):
+    """@return {name: value} of a text such as "direction=read,origin=local"."""
+    return dict(one.split("=") for one in text.split(",")) if text else {}
+
+
+def number(text):
+    value = float(text)
+    return int(value) if value == int(value) else value
+
+
+def series_of(top, generations):
+    """@return the series of all box types, in the order of series.json."""
+    return [{
+        "name": roles.filled(entry["Series"], box), "unit": entry.get("Unit", ""),
+        "help": roles.filled(entry["Help"], box), "box": box.name,
+        "gives_way": "GivesWay" in entry,
+        "events": [{
+            "event": one["Event"], "labels": pairs(one.get("Labels")),
+            "factor": number(one.get("Factor", "1")),
+            "instead_of": one.get("InsteadOf", ""), "set": one.get("Set", ""),
+        } for one in entry["Events"]],
+    } for entry, box in roles.series(top, generations)]
 
 
 # --- formulas of metrics
@@ -76,10 +102,10 @@ class Formula:
 
 # --- the series that count a metric's events
 
-def counts(box, event):
+def counts(all_series, box, event):
     """@return the series that counts an event of a box type, and the event's entry in the
     series."""
-    for series in SERIES:
+    for series in all_series:
         for one in series["events"] if series["box"] == box else ():
             if one["event"] == event:
                 return series, one
@@ -89,29 +115,29 @@ def counts(box, event):
 def choices(series):
     """The sets of events that a machine may count for a series: first the events without
     "instead_of", then those that replace them, and so on."""
-    one = [event for event in series["events"] if "instead_of" not in event]
+    one = [event for event in series["events"] if not event["instead_of"]]
     while one:
         yield {event["event"] for event in one}
         before = {name for event in one
-                  for name in (event["event"], event.get("set")) if name}
-        one = [event for event in series["events"]
-               if event.get("instead_of") in before]
+                  for name in (event["event"], event["set"]) if name}
+        one = [event for event in series["events"] if event["instead_of"] in before]
 
 
-def used_by(formulas, box):
+def used_by(all_series, formulas, box):
     """@return the series that the formulas add up, with the factor of each, and the label
     that tells the ways of the formulas apart ("" for a single way)."""
     factors, labels, events = {}, [], {}
     for way in [way for formula in formulas for way in formula.ways]:
-        found = [(counts(box, event), factor) for event, factor in way.items()]
+        found = [(counts(all_series, box, event), factor)
+                 for event, factor in way.items()]
         for (series, one), factor in found:
-            scaled = factor / one.get("factor", 1)
+            scaled = factor / one["factor"]
             if factors.setdefault(series["name"], scaled) != scaled:
                 raise ValueError("%s: its events count unequally" % series["name"])
             events.setdefault(series["name"], set()).add(one["event"])
-        labels.append(found[0][0][1].get("labels", {}))
+        labels.append(found[0][0][1]["labels"])
     for name, counted in events.items():
-        series = next(one for one in SERIES if one["name"] == name and
+        series = next(one for one in all_series if one["name"] == name and
                       one["box"] == box)
         if counted not in list(choices(series)):
             raise ValueError("%s has other events than %s" % (
@@ -131,47 +157,92 @@ def whole(number):
     return int(number) if number == int(number) else number
 
 
-def limit_of(limit, metrics):
-    """Complete an entry of limits.json: add its formula in terms of series ("used", "by",
-    "capacity"). @return None if the generation does not have the metrics."""
-    made = dict(limit)
-    names, clock = made.get("metrics"), made.pop("clock", None)
-    if not names:
-        return made
-    if not all(name in metrics for name in names):
-        return None
-    formulas = [Formula(metrics[name]) for name in names]
-    factors, by = used_by(formulas, limit["box"])
+def box_with(generation, place):
+    """@return the box type with a role and a part in a generation, or None."""
+    return next((box for box in generation.boxes if (box.role, box.part) == place), None)
+
+
+def with_formula(limit, formulas, all_series, clock):
+    """Add the formula of a limit in terms of series ("used", "by", "capacity").
+    @clock: box type and event that give the capacity, where the metric's clock does not."""
+    factors, by = used_by(all_series, formulas, limit["box"])
     (own, factor), = {(one.clock, one.factor) for one in formulas}
     # With the unit B/s, the used part and the capacity are in the unit of the series:
     # bytes.
     scale = 1 / next(iter(factors.values())) if limit["unit"] == "B/s" else 1
-    series, one = counts(clock["box"], clock["event"]) if clock else \
-        counts(limit["box"], own)
-    made["used"] = [{"series": name, "factor": whole(scale * each)}
-                    for name, each in factors.items()]
+    series, one = counts(all_series, *(clock or (limit["box"], own)))
+    limit["used"] = [{"series": name, "factor": whole(scale * each)}
+                     for name, each in factors.items()]
     if by:
-        made["by"] = by
-    made["capacity"] = {**({"box": clock["box"]} if clock else {}),
-                        "series": series["name"],
-                        "factor": whole(scale * factor / one.get("factor", 1))}
-    made.setdefault("basis", basis_of(metrics[names[0]]))
+        limit["by"] = by
+    limit["capacity"] = {**({"box": clock[0]} if clock else {}), "series": series["name"],
+                         "factor": whole(scale * factor / one["factor"])}
+
+
+def limit_of(entry, generation, all_series, names):
+    """@return an entry of limits.json for a generation; None if the generation has not the
+    box type, the metrics or the series. @names: names of the limits by role."""
+    metrics = {one.name: one for one in derived(generation, METRICS)}
+    box = box_with(generation, roles.place_of(entry))
+    if not box:
+        return None
+    wanted = roles.filled(entry.get("Metrics", ""), box)
+    wanted = wanted.split(",") if wanted else []
+    counted = {series["name"] for series in all_series if series["box"] == box.name}
+    if not all(name in metrics for name in wanted) or \
+            entry.get("Used") not in (None, *counted):
+        return None
+    made = {"name": roles.filled(entry["Limit"], box), "box": box.name,
+            "one": "" if "Of" in entry else box.part, "unit": entry.get("Unit", "")}
+    if wanted:
+        made["metrics"] = wanted
+    if "Used" in entry:
+        made["used"] = [{"series": entry["Used"], "factor": 1,
+                         **({"value": entry["Value"]} if "Value" in entry else {})}]
+    if "By" in entry:
+        made["by"] = entry["By"]
+    if "Fact" in entry:
+        made["capacity"] = {"fact": entry["Fact"]}
+    elif "Capacity" in entry:
+        made["capacity"] = {"series": entry["Capacity"], "factor": 1}
+    made["socket"] = entry["Socket"]
+    if "Populated" in entry:
+        made["populated"] = True
+    made["busy"] = number(entry["Busy"])
+    if "Named" in entry:
+        made["named"] = True
+    if "Of" in entry:
+        made["of"] = entry["Of"]
+    if "With" in entry:
+        made["with"] = {names.get(role, role): number(share)
+                        for role, share in pairs(entry["With"]).items()}
+    if "Basis" in entry:
+        made["basis"] = entry["Basis"]
+    if wanted:
+        clock = (box_with(generation, ("", "clock")).name, entry["Clock"]) \
+            if "Clock" in entry else None
+        with_formula(made, [Formula(metrics[name]) for name in wanted], all_series, clock)
+        made.setdefault("basis", basis_of(metrics[wanted[0]]))
     return made
 
 
-def limits(top=EVENTS):
+def names_by_role(entries, generation):
+    """@return the name of the first limit of each role."""
+    names = {}
+    for entry in entries:
+        box = box_with(generation, roles.place_of(entry))
+        if box:
+            names.setdefault(box.role, roles.filled(entry["Limit"], box))
+    return names
+
+
+def limits(top=EVENTS, generations=None):
     """@return the limits of each generation, by its name."""
-    generations = checked_generations(top)
-    if generations is None:
-        sys.exit(1)
-    made = {}
-    for generation in generations:
-        metrics = {one.name: one for one in derived(generation, METRICS)}
-        boxes = {box.name for box in generation.boxes}
-        made[generation.name] = [
-            one for one in (limit_of(limit, metrics) for limit in LIMITS
-                            if limit["box"] in boxes) if one]
-    return made
+    generations = generations or generations_of(top)
+    entries, all_series = roles.load(top, "limits.json"), series_of(top, generations)
+    return {generation.name: [one for one in (
+        limit_of(entry, generation, all_series, names_by_role(entries, generation))
+        for entry in entries) if one] for generation in generations}
 
 
 # --- C++
@@ -182,26 +253,48 @@ def quoted(text):
 
 def event_text(one):
     labels = ", ".join("{%s, %s}" % (quoted(name), quoted(value))
-                       for name, value in one.get("labels", {}).items())
+                       for name, value in one["labels"].items())
     return "\t\t{%s, {%s}, %s, %s, %s},\n" % (
-        quoted(one["event"]), labels, one.get("factor", 1),
-        quoted(one.get("instead_of", "")), quoted(one.get("set", "")))
+        quoted(one["event"]), labels, one["factor"], quoted(one["instead_of"]),
+        quoted(one["set"]))
 
 
-def series_text():
-    text = "// Made of series.json by tables.py.\nconst series chosen[] = {\n"
-    for one in SERIES:
-        text += "\t{%s, %s, %s, %s, {\n%s\t}, %s},\n" % (
-            *(quoted(one[key]) for key in ("name", "unit", "help", "box")),
-            "".join(event_text(event) for event in one["events"]),
-            quoted(one.get("gives_way", False)))
-    return text + "};\n"
+SOURCE = """// Made of events/ by exporter/tables.py.
+#include "exporter/tables.hpp"
+
+namespace cli {
+
+namespace {
+
+const series every_series[] = {
+%s};
+
+constexpr instance_label every_label[] = {
+%s};
+
+} // namespace
+
+const std::span<const series> tables::all_series = every_series;
+const std::span<const instance_label> tables::labels = every_label;
+const char *const tables::limits = R"json(
+%s
+)json";
+
+} // namespace cli
+"""
 
 
-def limits_text(top):
-    return "// Made of limits.json and the catalogue by tables.py.\n" \
-        "constexpr char limits_json[] = R\"json(\n%s\n)json\";\n" % \
-        json.dumps(limits(top), indent=1)
+def source(top):
+    """@return the C++ source with the tables."""
+    generations = generations_of(top)
+    series = "".join("\t{%s, %s, %s, %s, {\n%s\t}, %s},\n" % (
+        *(quoted(one[key]) for key in ("name", "unit", "help", "box")),
+        "".join(event_text(event) for event in one["events"]),
+        quoted(one["gives_way"])) for one in series_of(top, generations))
+    labels = "".join("\t{%s, %s, %s},\n" % (
+        quoted(box), quoted(part), quoted(part in roles.ALWAYS_APART))
+        for box, part in roles.numbered(generations).items())
+    return SOURCE % (series, labels, json.dumps(limits(top, generations), indent=1))
 
 
 def main():
@@ -209,19 +302,15 @@ def main():
     parser.add_argument("--catalogue", default=EVENTS, metavar="DIR")
     parser.add_argument("--json", action="store_true",
                         help="print the limits of all generations")
-    parser.add_argument("--out", metavar="DIR",
-                        help="write series_table.hpp and limits_json.hpp into it")
+    parser.add_argument("--out", metavar="FILE", help="write the C++ source")
     args = parser.parse_args()
     try:
         if args.json:
             print(json.dumps(limits(args.catalogue), indent=1))
         if args.out:
-            os.makedirs(args.out, exist_ok=True)
-            for name, text in (("series_table.hpp", series_text()),
-                               ("limits_json.hpp", limits_text(args.catalogue))):
-                with open(os.path.join(args.out, name), "w",
-                          encoding="utf-8") as file:
-                    file.write(text)
+            text = source(args.catalogue)
+            with open(args.out, "w", encoding="utf-8") as file:
+                file.write(text)
     except ValueError as wrong:
         sys.exit("tables.py: %s" % wrong)
 

@@ -9,6 +9,8 @@
 
 #include <uncore/catalogue.hpp>
 
+#include "catalogue_tables.hpp"
+
 namespace cli {
 
 namespace {
@@ -85,19 +87,29 @@ double share_of(const limit_use *use, const std::string &instance)
 	return entry == use->each.end() ? std::nan("") : entry->second;
 }
 
+/// Find the box type of the machine with a role and a part; empty if there is none.
+std::string box_with(const collector &collector, std::string_view role,
+		     std::string_view part)
+{
+	return collector.machine() ? std::string(uncore::catalogue_tables::of(
+							 *collector.machine())
+							 .box_with(role, part))
+				   : "";
+}
+
 /// Is a box not measured?  The traffic of the box is then unknown.
 bool is_dead(const collector &collector, std::string_view box,
 	     const std::string &instance, int socket)
 {
-	return std::any_of(
-		collector.down().begin(), collector.down().end(),
-		[&](const auto &entry) {
-			const auto &[pmu, package] = entry.first;
+	return std::any_of(collector.down().begin(), collector.down().end(),
+			   [&](const auto &entry) {
+				   const auto &[pmu, package] = entry.first;
 
-			return package == socket && pmu->box == box &&
-			       int(pmu->instance.value_or(0)) ==
-				       number_of(instance);
-		});
+				   return package == socket &&
+					  pmu->box == box &&
+					  int(pmu->instance.value_or(0)) ==
+						  number_of(instance);
+			   });
 }
 
 } // namespace
@@ -144,7 +156,8 @@ std::vector<std::string> live_numbers::labels_of(std::string_view name,
 
 	// Keep the labels of series that have ended, so that the page can show
 	// their boxes as dead.
-	for (const std::string &value : known_labels_[{name, socket}])
+	for (const std::string &value :
+	     known_labels_[{std::string(name), socket}])
 		values.push_back(value);
 	if (const family *now = family_named(now_, name))
 		for (const sample &sample : now->samples) {
@@ -160,7 +173,7 @@ std::vector<std::string> live_numbers::labels_of(std::string_view name,
 		  [](const auto &a, const auto &b) {
 			  return number_of(a) < number_of(b);
 		  });
-	known_labels_[{name, socket}] = values;
+	known_labels_[{std::string(name), socket}] = values;
 	return values;
 }
 
@@ -201,8 +214,9 @@ void live_numbers::take_memory(int socket, const collector &collector,
 {
 	static constexpr std::string_view traffic = "uncore_memory_bytes";
 	static constexpr std::string_view clock = "uncore_memory_clock_cycles";
-	const double seconds = collector.interval("imc", socket);
-	const limit_use *memory_use = uses.find(socket, "memory");
+	const std::string box = box_with(collector, "memory", "channel");
+	const double seconds = collector.interval(box, socket);
+	const limit_use *memory_use = uses.find(socket, box);
 
 	if (!has(traffic))
 		return;
@@ -222,7 +236,7 @@ void live_numbers::take_memory(int socket, const collector &collector,
 	summary.parts.clear();
 	for (const std::string &channel :
 	     labels_of(traffic, socket, "channel")) {
-		const bool dead = is_dead(collector, "imc", channel, socket);
+		const bool dead = is_dead(collector, box, channel, socket);
 		const double use = share_of(memory_use, channel);
 
 		summary.parts.push_back(use);
@@ -252,9 +266,12 @@ void live_numbers::take_llc(int socket, const collector &collector,
 			    const limit_uses &)
 {
 	// Xeon 7100 and 7400 have one cache without slices.
-	const double slices = collector.interval("cbox", socket);
+	const double slices = collector.interval(
+		box_with(collector, "cache", "slice"), socket);
 	const double seconds =
-		slices > 0 ? slices : collector.interval("gbsq", socket);
+		slices > 0 ? slices
+			   : collector.interval(
+				     box_with(collector, "cache", ""), socket);
 	const double lookups = growth("uncore_llc_lookups", socket);
 	const double misses = growth("uncore_llc_misses", socket);
 	const double remote =
@@ -282,20 +299,25 @@ void live_numbers::take_llc(int socket, const collector &collector,
 						 socket)));
 }
 
-void live_numbers::take_qpi(int socket, const collector &collector,
-			    const limit_uses &uses)
+void live_numbers::take_links(int socket, const collector &collector,
+			      const limit_uses &uses)
 {
-	static constexpr std::string_view data = "uncore_qpi_data_bytes";
-	static constexpr std::string_view clock = "uncore_qpi_clock_cycles";
-	const double seconds = collector.interval("qpi", socket);
+	const std::string box = box_with(collector, "link", "link");
+	const std::string data = fmt::format("uncore_{}_data_bytes", box);
+	const std::string clock = fmt::format("uncore_{}_clock_cycles", box);
+	const double seconds = collector.interval(box, socket);
 	const std::vector<std::string> links = labels_of(data, socket, "link");
-	const limit_use *qpi_use = uses.find(socket, "QPI");
+	const limit_use *link_use = uses.find(socket, box);
 
 	if (links.empty())
 		return;
-	set_cell({"QPI sent", measure::bytes, row_room::any, true, true},
+	set_cell({fmt::format("{} sent",
+			      uncore::catalogue::of(*collector.machine())
+				      .box(box)
+				      ->title),
+		  measure::bytes, row_room::any, true, true},
 		 socket, divided(seconds, growth(data, socket)),
-		 qpi_use ? qpi_use->together : std::nan(""));
+		 link_use ? link_use->together : std::nan(""));
 
 	live_cell &summary =
 		set_cell({"  links", measure::share, row_room::small}, socket,
@@ -305,8 +327,8 @@ void live_numbers::take_qpi(int socket, const collector &collector,
 	for (const std::string &link : links) {
 		const label_filter labels = {{"link", link}};
 
-		const bool dead = is_dead(collector, "qpi", link, socket);
-		const double use = share_of(qpi_use, link);
+		const bool dead = is_dead(collector, box, link, socket);
+		const double use = share_of(link_use, link);
 
 		summary.parts.push_back(use);
 
@@ -320,13 +342,15 @@ void live_numbers::take_qpi(int socket, const collector &collector,
 	}
 	set_cell({"  shut down", measure::share, row_room::large}, socket,
 		 divided(growth(clock, socket),
-			 growth("uncore_qpi_l1_cycles", socket)));
+			 growth(fmt::format("uncore_{}_l1_cycles", box),
+				socket)));
 }
 
 void live_numbers::take_pcie(int socket, const collector &collector,
 			     const limit_uses &)
 {
-	const double seconds = collector.interval("irp", socket);
+	const double seconds =
+		collector.interval(box_with(collector, "io", "unit"), socket);
 
 	if (!has("uncore_pcie_bytes"))
 		return;
@@ -344,7 +368,8 @@ void live_numbers::take_bus(int socket, const collector &collector,
 			    const limit_uses &)
 {
 	static constexpr std::string_view busy = "uncore_bus_busy_cycles";
-	const double seconds = collector.interval("fsb", socket);
+	const double seconds =
+		collector.interval(box_with(collector, "link", "bus"), socket);
 	const double clock = growth("uncore_bus_clock_cycles", socket);
 	const double busy_share =
 		divided(clock, growth(busy, socket, {{"agent", "any"}}));
@@ -359,7 +384,8 @@ void live_numbers::take_bus(int socket, const collector &collector,
 		 divided(seconds, growth("uncore_bus_transactions", socket)));
 	set_cell({"Snoops", measure::events, row_room::any, true, false},
 		 socket,
-		 divided(collector.interval("gsnpq", socket),
+		 divided(collector.interval(box_with(collector, "", "snoops"),
+					    socket),
 			 growth("uncore_snoops", socket)));
 }
 
@@ -375,7 +401,8 @@ void live_numbers::take_power(int socket, const collector &collector,
 		 divided(cycles, growth("uncore_active_core_cycles", socket)));
 	set_cell({"Uncore clock", measure::hertz, row_room::any, true, false},
 		 socket,
-		 divided(collector.interval("ubox", socket),
+		 divided(collector.interval(box_with(collector, "", "clock"),
+					    socket),
 			 growth("uncore_clock_cycles", socket)));
 	for (const char *limit : {"power", "thermal"})
 		set_cell({fmt::format("Held by {}",
@@ -445,7 +472,7 @@ void live_numbers::take(std::vector<family> families,
 	// rows of a box type stay together.
 	for (const auto method :
 	     {&live_numbers::take_memory, &live_numbers::take_llc,
-	      &live_numbers::take_qpi, &live_numbers::take_pcie,
+	      &live_numbers::take_links, &live_numbers::take_pcie,
 	      &live_numbers::take_bus, &live_numbers::take_power})
 		for (const int socket : sockets_)
 			(this->*method)(socket, collector, uses);

@@ -91,8 +91,8 @@ private:
 			 const limit_uses &uses);
 	void take_llc(int socket, const collector &collector,
 		      const limit_uses &uses);
-	void take_qpi(int socket, const collector &collector,
-		      const limit_uses &uses);
+	void take_links(int socket, const collector &collector,
+			const limit_uses &uses);
 	void take_pcie(int socket, const collector &collector,
 		       const limit_uses &uses);
 	void take_bus(int socket, const collector &collector,
@@ -110,7 +110,7 @@ private:
 
 	std::vector<family> now_, before_; ///< of the last two reads
 	/// All values of a label so far, by family and socket.
-	std::map<std::pair<std::string_view, int>, std::vector<std::string>>
+	std::map<std::pair<std::string, int>, std::vector<std::string>>
 		known_labels_;
 	std::vector<live_row> rows_;
 	std::set<int> sockets_, offline_;

@@ -169,10 +169,14 @@ json machine_of(const json &header)
 	machine["counters"] =
 		copy_list(header["counters"],
 			  {"box", "event", "series", "factor", "most"});
-	machine["limits"] = limits_of(
+
+	const std::string generation =
 		is_text(machine["machine"], "generation")
 			? machine["machine"]["generation"].get<std::string>()
-			: "");
+			: "";
+
+	machine["limits"] = limits_of(generation);
+	add_roles(machine, generation);
 	for (size_t i = 0; i < machine["counters"].size(); i++) {
 		json &labels = machine["counters"][i]["labels"] =
 			json::object();
