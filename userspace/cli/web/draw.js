@@ -56,21 +56,24 @@ function squeeze(text, most) {
 // --- the plan: places of boxes, rings and arrows
 
 /* Sizes in units of the SVG, on a wide page: of a socket's panel (width), between panels
-   (gap), inside of its border (pad), of its title (head), of the column of QPI ports (side),
+   (gap), inside of its border (pad), of its title (head), of the column of links (side),
    between boxes (space); heights of boxes (row, slice, channel, stop) and of the arrows
-   between home agents and channels (link); channels in a row (perRow); weights of the widths
-   of AGENTS. On a narrow page ports are above or below the boxes (side 0). */
+   between home agents and channels (link); channels in a row (perRow); cache slices in a row
+   where there is no ring (columns); weights of the widths of AGENTS. On a narrow page links
+   are above or below the boxes (side 0). */
 const WIDE = {
 	width: 620, gap: 120, pad: 14, head: 82, side: 112, space: 8, row: 56, slice: 42,
-	channel: 62, link: 34, perRow: 8, agents: [98, 98, 84, 112, 68], stop: 26,
+	channel: 62, link: 34, perRow: 8, columns: 7, agents: [98, 98, 84, 112, 68], stop: 26,
 };
 const NARROW = {
 	width: 368, gap: 84, pad: 10, head: 80, side: 0, space: 6, row: 52, slice: 38,
-	channel: 52, link: 30, perRow: 4, agents: [1, 1], stop: 24,
+	channel: 52, link: 30, perRow: 4, columns: 4, agents: [1, 1], stop: 24,
 };
-/* Box types of the first row, in this order. Boxes whose type is not in PLACED come last. */
-const AGENTS = ["irp", "r2pcie", "pcu", "ubox"];
-const PLACED = new Set([...AGENTS, "cbox", "sbox", "ha", "imc", "qpi", "r3qpi"]);
+/* Kinds of boxes (model.js) of the first row, in this order. Boxes whose kind is not in
+   PLACED come last. */
+const AGENTS = ["io/unit", "io/stack", "io/stop", "power/unit", "/clock"];
+const PLACED = new Set([...AGENTS, "cache/slice", "/stop", "memory/agent", "memory/channel",
+	"link/link", "link/stop"]);
 
 /** Puts boxes side by side; their widths are in the ratio of the weights, or equal. */
 function inRow(places, boxes, x, y, width, height, space, weights) {
@@ -100,7 +103,7 @@ function inRows(places, boxes, perRow, x, y, width, height, space, weights) {
  * among them in the order of their numbers: no register tells on which ring a slice is.
  */
 function putRings(of, plan, x, y, width) {
-	const slices = of("cbox"), stops = of("sbox");
+	const slices = of("cache/slice"), stops = of("/stop");
 	const rings = Math.max(1, Math.min(Math.ceil(stops.length / 2), 2));
 	const each = (width - plan.space * 2 * (rings - 1)) / rings;
 	let bottom = y;
@@ -115,7 +118,7 @@ function putRings(of, plan, x, y, width) {
 		const end = inRows(plan.places, mine, perRow, left + inset, top,
 			each - 2 * inset, plan.slice, plan.space) - plan.space;
 		const loop = {x: left + 5, y: y + plan.stop / 2, width: each - 10,
-			height: end + 10 - y, stops: own.length ? own : of("r2pcie").slice(0, 1)};
+			height: end + 10 - y, stops: own.length ? own : of("io/stop").slice(0, 1)};
 		plan.loops.push(loop);
 		own.forEach((box, i) => plan.places.push({
 			box, x: left + 24 + (i > 1 ? each / 2 : 0), height: plan.stop, pill: true,
@@ -126,9 +129,17 @@ function putRings(of, plan, x, y, width) {
 	return slices.length || stops.length ? bottom + 12 : y;
 }
 
+/** Puts the cache slices of a socket without rings in rows, in the order of their numbers: no
+    register tells where in a mesh a slice is. */
+function putSlices(of, plan, x, y, width) {
+	const boxes = [...of("/stop"), ...of("cache/slice")];
+	const end = inRows(plan.places, boxes, plan.columns, x, y, width, plan.slice, plan.space);
+	return boxes.length ? end + 4 : y;
+}
+
 /** Puts the home agents, and below each an equal part of the memory channels. */
 function putMemory(of, plan, x, y, width) {
-	const agents = of("ha"), channels = of("imc");
+	const agents = of("memory/agent"), channels = of("memory/channel");
 	const groups = Math.max(agents.length, 1);
 	const share = (width - plan.space * (groups - 1)) / groups;
 	let bottom = y;
@@ -153,13 +164,13 @@ function putMemory(of, plan, x, y, width) {
 	return bottom;
 }
 
-/** Puts a socket's panel at x, y. A mirrored socket is the right one of a pair: its QPI ports
+/** Puts a socket's panel at x, y. A mirrored socket is the right one of a pair: its links
     are on its left. @returns its height. */
 function putSocket(socket, plan, x, y, mirrored) {
-	const of = (boxType) => socket.boxes.filter((box) => box.box === boxType);
+	const of = (kind) => socket.boxes.filter((box) => box.kind === kind);
 	const narrow = plan.side === 0;
-	const qpi = of("qpi"), r3qpi = of("r3qpi");
-	const side = qpi.length + r3qpi.length ? plan.side : 0;
+	const ports = of("link/link"), stops = of("link/stop");
+	const side = ports.length + stops.length ? plan.side : 0;
 	const inner = plan.width - 2 * plan.pad - (side ? side + plan.space * 2 : 0);
 	const left = x + plan.pad + (side && mirrored ? side + plan.space * 2 : 0);
 	const agents = AGENTS.flatMap(of);
@@ -167,51 +178,51 @@ function putSocket(socket, plan, x, y, mirrored) {
 	const panel = {socket, x, y, width: plan.width};
 
 	plan.panels.push(panel);
-	if (narrow && mirrored && qpi.length)
+	if (narrow && mirrored && ports.length)
 		at = putPorts(at, true);
 	if (agents.length)
 		at = inRows(plan.places, agents, narrow ? 2 : 5, left, at, inner, plan.row,
 			plan.space, plan.agents) + 4;
-	at = putRings(of, plan, left, at, inner);
+	at = (plan.rings ? putRings : putSlices)(of, plan, left, at, inner);
 	if (side)
 		panel.least = putSide(at) - y;
 	at = putMemory(of, plan, left, at, inner);
-	const others = socket.boxes.filter((box) => !PLACED.has(box.box));
+	const others = socket.boxes.filter((box) => !PLACED.has(box.kind));
 	at = inRows(plan.places, others, narrow ? 3 : 5, left, at, inner, plan.row, plan.space);
-	if (narrow && !mirrored && qpi.length)
+	if (narrow && !mirrored && ports.length)
 		at = putPorts(at + 4, false);
 	panel.height = Math.max(at - y + plan.pad - plan.space, panel.least || 0);
 	return panel.height;
 
-	/* Wide page: puts the QPI ports in a column beside the other socket, each with its ring
-	   stop (R3QPI). @returns the y below them. */
+	/* Wide page: puts the links' ports in a column beside the other socket, each with its ring
+	   stop. @returns the y below them. */
 	function putSide(until) {
 		const column = mirrored ? x + plan.pad : x + plan.width - plan.pad - side;
-		const ports = Math.max(qpi.length, r3qpi.length);
+		const rows = Math.max(ports.length, stops.length);
 		let from = y + plan.head;
-		const slot = Math.min(Math.max((until - 12 - from) / ports, 104), 160);
-		for (let i = 0; i < ports; i++, from += slot) {
+		const slot = Math.min(Math.max((until - 12 - from) / rows, 104), 160);
+		for (let i = 0; i < rows; i++, from += slot) {
 			const high = Math.round(slot * 0.52);
-			if (qpi[i]) {
-				plan.places.push({box: qpi[i], x: column, y: from, width: side,
+			if (ports[i]) {
+				plan.places.push({box: ports[i], x: column, y: from, width: side,
 					height: high});
-				plan.flows.push({box: qpi[i], y: from + high / 2, upright: false,
+				plan.flows.push({box: ports[i], y: from + high / 2, upright: false,
 					x: mirrored ? x : x + plan.width, back: mirrored});
 			}
-			if (r3qpi[i])
-				plan.places.push({box: r3qpi[i], x: column, y: from + high + 5,
+			if (stops[i])
+				plan.places.push({box: stops[i], x: column, y: from + high + 5,
 					width: side, height: slot - high - 18});
 		}
 		return from;
 	}
 
-	/* Narrow page: puts the QPI ports and their ring stops in rows. */
+	/* Narrow page: puts the links' ports and their ring stops in rows. */
 	function putPorts(from, upwards) {
-		const rows = upwards ? [qpi, r3qpi] : [r3qpi, qpi];
+		const rows = upwards ? [ports, stops] : [stops, ports];
 		for (const boxes of rows.filter((one) => one.length)) {
 			const first = plan.places.length;
 			inRow(plan.places, boxes, left, from, inner, plan.row, plan.space);
-			if (boxes === qpi)
+			if (boxes === ports)
 				for (const place of plan.places.slice(first))
 					plan.flows.push({box: place.box, upright: true, back: upwards,
 						x: place.x + place.width / 2, edge: panel});
@@ -221,11 +232,12 @@ function putSocket(socket, plan, x, y, mirrored) {
 	}
 }
 
-/** Computes all places: sockets in pairs whose QPI ports face one another, or on a narrow
+/** Computes all places: sockets in pairs whose links face one another, or on a narrow
     page below one another. places: boxes; loops: rings; links: arrows between home agents
     and channels; flows: arrows between sockets. */
 function plan(machine, narrow) {
-	const made = {...(narrow ? NARROW : WIDE), places: [], loops: [], links: [],
+	const made = {...(narrow ? NARROW : WIDE), places: [],
+		rings: machine.facts.interconnect === "ring", loops: [], links: [],
 		flows: [], panels: []};
 	const pair = !narrow && machine.sockets.length > 1;
 	let y = 0;
@@ -307,7 +319,7 @@ export class DieMap {
 		return {box, lines, tips};
 	}
 
-	/** Draws an arrow for the data that a QPI port sends, to the other socket of the pair.
+	/** Draws an arrow for the data that a link sends, to the other socket of the pair.
 	    With more than two sockets the arrow has half the length. */
 	drawFlow({box, x, y, upright, back, edge}) {
 		const {gap} = this.plan, only = this.machine.sockets.length === 2;

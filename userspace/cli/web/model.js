@@ -6,17 +6,17 @@
 
 const LIVE_MOST = 3600;		// limit of snapshots in the history of a live machine
 
-/* Box types that are not shown with the catalogue's title. */
-const CALLED = {irp: "PCIe (IRP)"};
-
-/** A box of a socket, with its counters. */
+/** A box of a socket, with its counters. kind: role of the box type and its part in the role,
+    such as "memory/channel"; either can be empty. */
 class Box {
 	constructor(facts, index) {
 		Object.assign(this, facts);
 		this.index = index;
 		this.counters = [];
-		this.name = (CALLED[this.box] || this.title) + (this.number === null ||
-					  this.number === undefined ? "" : " " + this.number);
+		this.kind = `${this.role || ""}/${this.part || ""}`;
+		this.called = this.kind === "io/unit" ? `PCIe (${this.title})` : this.title;
+		this.name = this.called + (this.number === null ||
+					   this.number === undefined ? "" : " " + this.number);
 		this.id = this.socket + "/" + this.pmu;
 	}
 }
@@ -199,7 +199,7 @@ export class View {
 		if (this.down.has(box))
 			return {value: NaN, share: NaN, text: this.down.get(box), parts: [],
 				down: true};
-		const loadOf = LOADS[box.box];
+		const loadOf = LOADS[box.kind];
 		if (!loadOf || !box.counters.length)
 			return {value: NaN, share: NaN, text: "not counted", parts: []};
 		const limit = this.machine.limitOf(box);
@@ -223,23 +223,23 @@ function ring(ways) {
 
 const WAYS = [["clockwise", "↻"], ["counterclockwise", "↺"]];
 
-/** Functions that return what is shown of a box, by box type; load() adds the share. */
+/** Functions that return what is shown of a box, by its kind; load() adds the share. */
 const LOADS = {
-	imc(view, box, use) {
+	"memory/channel"(view, box, use) {
 		const [read, write] = ["read", "write"].map((label) =>
 			view.sum(box, "uncore_memory_bytes", label));
 		return {value: read + write, text: bytes(read + write), what: "read and written",
 			parts: [{label: "read", value: read, share: read / use.capacity},
 				{label: "write", value: write, share: write / use.capacity}]};
 	},
-	qpi(view, box) {
-		const data = view.sum(box, "uncore_qpi_data_bytes");
+	"link/link"(view, box) {
+		const data = view.sum(box, `uncore_${box.box}_data_bytes`);
 		return {value: data, text: bytes(data), what: "of data sent"};
 	},
-	sbox: ring([["up", "↑"], ["down", "↓"]]),
-	r2pcie: ring(WAYS),
-	r3qpi: ring(WAYS),
-	pcu(view, box, use) {
+	"/stop": ring([["up", "↑"], ["down", "↓"]]),
+	"io/stop": ring(WAYS),
+	"link/stop": ring(WAYS),
+	"power/unit"(view, box, use) {
 		const clock = view.sum(box, "uncore_pcu_clock_cycles");
 		const cores = view.sum(box, "uncore_active_core_cycles") / clock;
 		return {value: cores,
@@ -247,39 +247,47 @@ const LOADS = {
 			note: Number.isFinite(use.share) ? percent(use.share) + " held back" : "",
 			what: "in C0 or C1; held back by power or heat"};
 	},
-	ubox(view, box) {
+	"/clock"(view, box) {
 		const clock = view.sum(box, "uncore_clock_cycles");
 		return {value: clock, text: short(clock, "Hz"), what: "uncore clock"};
 	},
-	cbox(view, box) {
+	"cache/slice"(view, box) {
 		const value = view.sum(box, "uncore_llc_lookups");
 		return {value, text: short(value, "/s"), what: "lookups in the cache"};
 	},
-	ha(view, box) {
+	"memory/agent"(view, box) {
 		const value = view.sum(box, "uncore_home_agent_requests");
 		return {value, text: short(value, "/s"), what: "requests"};
 	},
-	irp(view, box) {
+	"io/unit"(view, box) {
 		const value = view.sum(box, "uncore_pcie_bytes");
 		return {value, text: bytes(value), what: "read and written by devices"};
 	},
 };
 
-const MEANINGS = {
-	irp: "PCIe (IRP): what devices read and write.",
-	cbox: "CBo: a slice of the last-level cache, and its lookups.",
-	ha: "HA: a home agent, and its requests.",
-	imc: "iMC: a memory channel.",
-	qpi: "QPI: a link to another socket, and the data that it sends.",
-	sbox: "SBo, R2PCIe, R3QPI: stops of the ring, and how much of it is in use each way.",
-	pcu: "PCU: the cores that are on, and for how much of the time power or heat held them back.",
-	ubox: "UBox: the uncore's clock.",
-};
+/* The kinds whose titles stand before a meaning, and the meaning. It is shown if the machine
+   has boxes of the first kind. */
+const MEANINGS = [
+	[["io/unit"], "what devices read and write."],
+	[["cache/slice"], "a slice of the last-level cache, and its lookups."],
+	[["memory/agent"], "a home agent, and its requests."],
+	[["memory/channel"], "a memory channel."],
+	[["link/link"], "a link to another socket, and the data that it sends."],
+	[["/stop", "io/stop", "link/stop"],
+		"stops of the ring, and how much of it is in use each way."],
+	[["power/unit"],
+		"the cores that are on, and for how much of the time power or heat held them back."],
+	[["/clock"], "the uncore's clock."],
+];
 
 /** Descriptions of the machine's box types, for the legend. */
 export function meanings(machine) {
-	return Object.entries(MEANINGS).filter(([boxType]) =>
-		machine.boxes.some((one) => one.box === boxType)).map(([, text]) => text).join(" ");
+	const titleOf = (kind) => {
+		const box = machine.boxes.find((one) => one.kind === kind);
+		return box && box.called;
+	};
+	return MEANINGS.filter(([kinds]) => titleOf(kinds[0])).map(([kinds, text]) =>
+		`${kinds.map(titleOf).filter(Boolean).join(", ")}: ${text}`).join(" ");
 }
 
 // --- what limits a socket
@@ -306,16 +314,15 @@ export function past(snapshots, socket, name) {
 
 /** Up to two lines of text in a socket's panel: memory traffic, and cache misses. */
 export function summary(view, socket) {
-	const of = (boxType) => socket.boxes.filter((box) => box.box === boxType);
-	const add = (boxType, series, label) => {
-		const all = of(boxType).map((box) => view.sum(box, series, label))
-			.filter(Number.isFinite);
+	const add = (kind, series, label) => {
+		const all = socket.boxes.filter((box) => box.kind === kind)
+			.map((box) => view.sum(box, series, label)).filter(Number.isFinite);
 		return all.length ? all.reduce((a, b) => a + b) : NaN;
 	};
 	const [read, write] = ["read", "write"].map((way) =>
-		add("imc", "uncore_memory_bytes", way));
-	const missed = add("cbox", "uncore_llc_misses");
-	const remote = add("cbox", "uncore_llc_misses", "remote");
+		add("memory/channel", "uncore_memory_bytes", way));
+	const missed = add("cache/slice", "uncore_llc_misses");
+	const remote = add("cache/slice", "uncore_llc_misses", "remote");
 	const said = [];
 	if (Number.isFinite(read))
 		said.push(`memory reads ${bytes(read)}, writes ${bytes(write)}`);
