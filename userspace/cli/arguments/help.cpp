@@ -7,6 +7,7 @@
 #include <uncore/catalogue.hpp>
 #include <uncore/topology.hpp>
 
+#include "catalogue_tables.hpp"
 #include "output/machine.hpp"
 #include "output/message.hpp"
 #include "output/table.hpp"
@@ -52,38 +53,52 @@ std::string machine_line(const uncore::topology &machine)
 }
 
 struct example {
-	const char *command, *description;
-	const char *box; ///< required box type, or nullptr
+	const char *command; ///< {} is the box type
+	const char *description;
+	/// Role and part of a required box type, or nullptr.
+	const char *role = nullptr, *part = nullptr;
 };
 
 constexpr example examples[] = {
 	{"uncore metric memory", "How busy is memory? (or llc, pcie, ...)",
-	 "imc"},
-	{"uncore metric bus", "How busy is the front-side bus?", "fsb"},
-	{"uncore metric qpi -I 1000", "Links between sockets, every second",
-	 "qpi"},
-	{"uncore metric bus -I 1000", "The same every second", "fsb"},
-	{"uncore stat -M llc ls -l", "Metrics while a command runs", "cbox"},
-	{"uncore stat -M l3 ls -l", "Metrics while a command runs", "gbsq"},
-	{"uncore stat -e imc/cas_count.rd/", "Events by their names", "imc"},
-	{"uncore stat -e fsb/bus_clocks/", "Events by their names", "fsb"},
-	{"uncore top", "Which tasks cause the traffic?", nullptr},
-	{"uncore record -e imc/cas_count.rd/ ls", "Which code? See perf report",
-	 "imc"},
-	{"uncore list memory", "Events and metrics to choose from", "imc"},
-	{"uncore list bus", "Events and metrics to choose from", "fsb"},
-	{"uncore check", "Is all ready? See also topology", nullptr},
+	 "memory", "channel"},
+	{"uncore metric bus", "How busy is the front-side bus?", "link", "bus"},
+	{"uncore metric {} -I 1000", "Links between sockets, every second",
+	 "link", "link"},
+	{"uncore metric bus -I 1000", "The same every second", "link", "bus"},
+	{"uncore stat -M llc ls -l", "Metrics while a command runs", "cache",
+	 "slice"},
+	{"uncore stat -M l3 ls -l", "Metrics while a command runs", "cache",
+	 ""},
+	{"uncore stat -e {}/cas_count.rd/", "Events by their names", "memory",
+	 "channel"},
+	{"uncore stat -e {}/bus_clocks/", "Events by their names", "link",
+	 "bus"},
+	{"uncore top", "Which tasks cause the traffic?"},
+	{"uncore record -e {}/cas_count.rd/ ls", "Which code? See perf report",
+	 "memory", "channel"},
+	{"uncore list memory", "Events and metrics to choose from", "memory",
+	 "channel"},
+	{"uncore list bus", "Events and metrics to choose from", "link", "bus"},
+	{"uncore check", "Is all ready? See also topology"},
 };
 
-/// Return whether the machine has the box type of an example; without a driver,
-/// whether the processor's catalogue has the box type.
-bool is_usable(const example &entry, const uncore::topology &machine)
+/// Write the command of an example for a machine; nothing if the machine lacks the box
+/// type.  Without a driver, the processor's catalogue tells which box types there are.
+std::optional<std::string> command_of(const example &entry,
+				      const uncore::topology &machine)
 {
-	if (!entry.box)
-		return true;
-	if (machine.pmus().empty())
-		return uncore::catalogue::of(machine).box(entry.box);
-	return !machine.match(entry.box).empty();
+	if (!entry.role)
+		return entry.command;
+
+	const std::string_view box =
+		uncore::catalogue_tables::of(machine).box_with(entry.role,
+							       entry.part);
+
+	if (box.empty() ||
+	    (!machine.pmus().empty() && machine.match(box).empty()))
+		return std::nullopt;
+	return fmt::format(fmt::runtime(entry.command), box);
 }
 
 } // namespace
@@ -104,9 +119,8 @@ int overview(const context &shared)
 	table lines({{""}, {"", table::align::left, true}});
 
 	for (const example &entry : examples)
-		if (is_usable(entry, *machine))
-			lines.add({entry.command,
-				   dim(stdout, entry.description)});
+		if (const auto command = command_of(entry, *machine))
+			lines.add({*command, dim(stdout, entry.description)});
 	print_wrapped(machine_line(*machine));
 	lines.print(stdout);
 	print_wrapped(

@@ -13,6 +13,7 @@
 
 #include <uncore/catalogue.hpp>
 
+#include "catalogue_tables.hpp"
 #include "checks/coherent_io.hpp"
 #include "checks/counters.hpp"
 #include "checks/interrupts.hpp"
@@ -58,7 +59,9 @@ const uncore::event_info *clock_of(const uncore::catalogue &catalogue,
 class hardware_checker {
 public:
 	explicit hardware_checker(const uncore::topology &machine)
-		: machine_(machine), catalogue_(uncore::catalogue::of(machine))
+		: machine_(machine), catalogue_(uncore::catalogue::of(machine)),
+		  channels_(box_with("memory", "channel")),
+		  slices_(box_with("cache", "slice"))
 	{
 		for (const uncore::box_info &type : catalogue_.boxes())
 			if (const auto pmus = machine.match(type.name);
@@ -103,6 +106,17 @@ private:
 		check();
 		if (terminal)
 			fmt::print(stderr, "\x1b[K");
+	}
+
+	/// Return the box type with a role and a part, empty if this machine has no
+	/// such box.
+	std::string box_with(std::string_view role, std::string_view part) const
+	{
+		const std::string_view box =
+			uncore::catalogue_tables::of(machine_).box_with(role,
+									part);
+
+		return std::string(machine_.match(box).empty() ? "" : box);
 	}
 
 	void add(const char *subject, verdict status, std::string text,
@@ -275,33 +289,32 @@ private:
 
 	/// Three events of a box: the count of whole is the sum of part and rest.
 	struct sum {
-		const char *box, *whole, *part, *rest;
+		const char *whole, *part, *rest;
 	};
 
 	/// Check that counts of parts add up to the count of the whole.
 	void check_sums()
 	{
 		static constexpr sum sums[] = {
-			{"imc", "cas_count.all", "cas_count.rd",
-			 "cas_count.wr"},
-			{"ha", "requests.reads", "requests.reads_local",
+			{"cas_count.all", "cas_count.rd", "cas_count.wr"},
+			{"requests.reads", "requests.reads_local",
 			 "requests.reads_remote"},
-			{"ha", "requests.writes", "requests.writes_local",
+			{"requests.writes", "requests.writes_local",
 			 "requests.writes_remote"},
 		};
 
 		for (const sum &terms : sums)
-			if (!machine_.match(terms.box).empty() &&
-			    catalogue_.event(terms.box, terms.whole) &&
-			    catalogue_.event(terms.box, terms.part) &&
-			    catalogue_.event(terms.box, terms.rest))
-				check_sum(terms);
+			for (const uncore::box_info &type : catalogue_.boxes())
+				if (const auto pmus = machine_.match(type.name);
+				    !pmus.empty() &&
+				    catalogue_.event(type.name, terms.whole) &&
+				    catalogue_.event(type.name, terms.part) &&
+				    catalogue_.event(type.name, terms.rest))
+					check_sum(*pmus.front(), terms);
 	}
 
-	void check_sum(const sum &terms)
+	void check_sum(const uncore::pmu_info &box, const sum &terms)
 	{
-		const uncore::pmu_info &box =
-			*machine_.match(terms.box).front();
 		auto opened = counters::open(
 			machine_,
 			fmt::format("{{{0}/{1}/,{0}/{2}/,{0}/{3}/}}", box.name,
@@ -347,11 +360,11 @@ private:
 		std::vector<std::string_view> states;
 
 		for (const uncore::value_info &value : catalogue_.values())
-			if (value.box == "cbox" &&
+			if (value.box == slices_ &&
 			    value.field == "filter_state" &&
 			    std::has_single_bit(value.value))
 				states.push_back(value.name);
-		if (states.empty() || machine_.match("cbox").empty())
+		if (states.empty())
 			return;
 
 		// A box has one filter for states, so the states are counted one
@@ -385,8 +398,8 @@ private:
 	{
 		auto opened = counters::open(
 			machine_,
-			fmt::format("cbox/llc_lookup.any,filter_state={}/",
-				    states));
+			fmt::format("{}/llc_lookup.any,filter_state={}/",
+				    slices_, states));
 		if (!opened)
 			return opened.error();
 		const auto counts = opened->during([this] { move_memory(); });
@@ -488,8 +501,8 @@ private:
 	/// CPU instead of being found by the timer.
 	void check_interrupts()
 	{
-		const auto boxes = machine_.match("cbox");
-		const double rate = rates_["cbox"];
+		const auto boxes = machine_.match(slices_);
+		const double rate = rates_[slices_];
 		std::vector<int> silent, polled;
 
 		if (boxes.empty() || rate <= 0)
@@ -531,13 +544,14 @@ private:
 	/// channels count the cache lines.
 	void check_memory()
 	{
-		if (machine_.match("imc").empty())
+		if (channels_.empty())
 			return;
 		for (const uncore::package &package : machine_.packages()) {
 			const auto stream =
 				memory_stream::allocate(package.cpus.front());
-			auto opened =
-				counters::open(machine_, "imc/cas_count.rd/");
+			auto opened = counters::open(
+				machine_,
+				fmt::format("{}/cas_count.rd/", channels_));
 			uint64_t bytes = 0;
 
 			if (!stream)
@@ -594,6 +608,8 @@ private:
 
 	const uncore::topology &machine_;
 	const uncore::catalogue &catalogue_;
+	/// Box types of memory channels and cache slices; empty if there are none.
+	const std::string channels_, slices_;
 	std::vector<box_type> types_;
 	/// Clock rate in Hz by box type, from check_clocks().
 	std::map<std::string, double> rates_;
