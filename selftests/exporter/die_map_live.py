@@ -48,6 +48,24 @@ WATCH = """(() => { window.settings = 0; new MutationObserver(() => window.setti
 		subtree: true}); })()"""
 
 
+# Draw the map of box types that the page does not know by name, and whose roles the server
+# has: [x, y, kind, number] of each box, and how many lines of rings there are.
+UNKNOWN_TYPES = """(async () => {
+	const [{Machine}, {DieMap}] = await Promise.all(
+		["model", "draw"].map((name) => import(`./${name}.js`)));
+	const types = [["cha", "cache", "slice", 28], ["m2m", "memory", "agent", 2],
+		["imc", "memory", "channel", 6], ["upi", "link", "link", 3], ["iio", "io", "stack", 5],
+		["free", undefined, undefined, 1]];
+	const boxes = types.flatMap(([box, role, part, count]) =>
+		[...Array(count).keys()].map((number) => ({socket: 0, pmu: `x_${box}_${number}`,
+			box, title: box.toUpperCase(), number, role, part})));
+	const map = new DieMap(new Machine({machine: {interconnect: "%s"}, boxes,
+		sockets: [{id: 0, cpus: "0"}], series: [], counters: [], limits: []}), false, "dark");
+	return [map.parts.map(({box, x, y}) => [x, y, box.kind, box.number]),
+		map.svg.querySelectorAll(".ring").length];
+})()"""
+
+
 def rename_machine():
     """Change the host name in the child process, before it executes uncore serve."""
     if ctypes.CDLL(None).unshare(CLONE_NEWUTS):
@@ -252,6 +270,27 @@ def test_without_workers(tap, browser, daemon):
            "a browser without shared workers has a stream for each page")
 
 
+def test_roles(tap, browser):
+    """Boxes are placed by their roles and numbers."""
+    for interconnect, lines in ("mesh", 0), ("ring", 2):
+        boxes, drawn = browser.ask(UNKNOWN_TYPES % interconnect)
+        kinds = {}
+        for x, y, kind, number in boxes:
+            kinds.setdefault(kind, []).append((number, y, x))
+        wrong = [kind for kind, places in kinds.items()
+                 if sorted(places) != sorted(places, key=lambda place: place[1:])]
+        rows = [kind for kind, *_ in sorted(
+            ((kind, min(y for _, y, _ in places)) for kind, places in kinds.items()
+             if kind != "link/link"), key=lambda one: one[1])]
+        side = min(x for _, _, x in kinds["link/link"]) > max(
+            x for kind, places in kinds.items() if kind != "link/link"
+            for _, _, x in places)
+        tap.ok(len(boxes) == 45 and not wrong and side and drawn == lines and
+               rows == ["io/stack", "cache/slice", "memory/agent", "memory/channel", "/"],
+               "boxes of unknown types are placed by role and number, with a %s" %
+               interconnect, [str(kinds), str(drawn), *wrong])
+
+
 def main():
     tap, path = Tap(), chromium.find()
     if not path:
@@ -264,6 +303,7 @@ def main():
             tap.skip_all("no permission to count")
         with serve(sysfs) as daemon:
             show(browser, daemon)
+            test_roles(tap, browser)
             test_goes_on(tap, browser)
             test_stalls(tap, browser, daemon)
             test_topology(tap, browser, sysfs)
