@@ -6,6 +6,7 @@ gen/check.py checks the contents.
 """
 
 import fnmatch
+import functools
 import json
 import os
 import re
@@ -491,9 +492,15 @@ class Generation:
         if not self.readings:
             return None
         name = "%s/%s" % (box.name, name)
-        return [source for source, lacks in self.readings.items()
-                if not any(fnmatch.fnmatchcase(name, pattern)
-                           for pattern in lacks)]
+        return [source for source, lacks in self._lacks.items()
+                if not lacks.match(name)]
+
+    @functools.cached_property
+    def _lacks(self):
+        """For each reading an expression that matches the events that it lacks."""
+        nothing = r"(?!)"
+        return {source: re.compile("|".join(map(fnmatch.translate, patterns)) or nothing)
+                for source, patterns in self.readings.items()}
 
 
 def _check_objects(facts, shown):

@@ -25,7 +25,7 @@ from lib.python.uncore import (GENERATION, SIM, TOP, Machine, Tap, pmus,  # noqa
 from metrics import count, fit
 from scenarios import causes, flow
 from scenarios.expected import NO_CAUSE, expected
-from scenarios.player import machine
+from scenarios.player import start
 
 PLAY = os.path.join(TOP, "selftests", "scenarios", "play")
 PARAMETERS = causes.parameters(GENERATION)
@@ -308,19 +308,8 @@ def near(got, want):
                                             abs_tol=1e-9)
 
 
-def play(name):
-    done = subprocess.run([sys.executable, PLAY, name], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, encoding="utf-8",
-                          check=False)
-    return done.stdout.splitlines() if done.returncode else []
-
-
 def test_scenario(tap, name, everything, together):
-    bad = play(name)
-    if bad:
-        tap.ok(False, "%s plays" % name, bad)
-        return set()
-    hardware = machine()
+    _, hardware = start(name)
     sockets = flow.sockets(hardware, causes.at(name, 0, hardware.packages))
     want = [expected(socket, sockets[1 - i].causes)
             for i, socket in enumerate(sockets)]

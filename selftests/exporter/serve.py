@@ -25,9 +25,7 @@ from lib.python.uncore import (GENERATION, SIM, TOP, Machine, Tap, pmus, read,  
 from exporter.serve_cgroups import (DRIVER, Scraper, test_cgroup_name,  # noqa: E402
                                     test_cgroups, test_cgroups_users,
                                     test_cgroups_v1, work_in)
-from scenarios import causes, generations  # noqa: E402
-
-PLAY = os.path.join(TOP, "selftests", "scenarios", "play")
+from scenarios import causes, generations, player  # noqa: E402
 
 CPU = "/sys/devices/system/cpu/cpu%d/online"
 
@@ -448,7 +446,7 @@ def test_scenarios(tap, daemon):
     names = list(causes.STEADY) if generations.load(GENERATION) else [None]
     for name in names:
         if name:
-            subprocess.run([sys.executable, PLAY, name], check=True)
+            player.start(name)
         verdicts[name] = shares_of(daemon)
         wrong += ["%s, socket %s: %s" % (name, socket, verdict)
                   for socket, verdict in verdicts[name].items()

@@ -64,15 +64,31 @@ class Generation:
 
 
 @functools.cache
+def catalogue():
+    """Return the catalogue's generations by name, without their events."""
+    return {merged.name: merged for merged in load_generations(
+        os.path.join(TOP, "events"), "events")}
+
+
+@functools.cache
+def with_events(name):
+    """Return a generation of the catalogue, with its entries and those that it inherits."""
+    merged = catalogue()[name]
+    if merged.base:
+        with_events(merged.base.name)
+    merged.merge_events()
+    return merged
+
+
+@functools.cache
 def load(name):
     """Return a Generation; None for a generation without the boxes of the E5 family."""
-    loaded = {}
-    for merged in load_generations(os.path.join(TOP, "events"), "events"):
-        merged.merge_events()
-        merged.build_events()
-        if "cbox" in merged.facts:
-            loaded[merged.name] = Generation(merged)
-    return loaded.get(name)
+    if name not in catalogue() or "cbox" not in catalogue()[name].facts:
+        return None
+    # making the events of all generations would take seconds in a VM
+    merged = with_events(name)
+    merged.build_events()
+    return Generation(merged)
 
 
 def adapted(flows, name):

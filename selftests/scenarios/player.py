@@ -96,3 +96,12 @@ class Player:
                     if self.rates[kind] != "0\n"] +
                    ["%s rate=%s" % (kind, now[kind]) for kind in changed])
         self.rates = {**dict.fromkeys(gone, "0\n"), **now}
+
+
+def start(name, sim=SIM):
+    """Let a scenario begin, whose rates stay if it is a steady one. Return the Player and
+    the machine."""
+    player, hardware = Player(sim), machine()
+    player.write(["off\n", "on\n"])
+    player.show(hardware, name, 0)
+    return player, hardware
