@@ -81,7 +81,7 @@ build/Documentation/events/index.rst: $(CATALOGUE)
 
 docs: build/Documentation/events/index.rst ## the event reference, into build/Documentation/events
 
-catalogues: build/catalogue.tsv $(OTHERS:%=build/catalogue-%.tsv)
+catalogues: build/catalogue.tsv $(OTHERS:%=build/catalogue-%.tsv) build/machines.tsv
 
 # --- the modules
 
@@ -165,6 +165,11 @@ model-test: kmod/generated/stamp
 build/model-test: $(MODEL) $(MODEL_TESTS)
 	@echo '  CXXLD   $@'
 	@$(CXX) $(SANITIZE) -o $@ $^ -lgtest_main -lgtest -lpthread
+
+# What the simulated machines have: the tests' table, printed from the simulator's own.
+build/machines.tsv: selftests/sim/machines/machines.c $(MODEL) kmod/generated/stamp
+	@echo '  GEN     $@'
+	@$(CC) -std=gnu11 $(MODEL_FLAGS) -o build/machines $< $(MODEL) && build/machines > $@
 
 $(MODEL): build/model/%.o: kmod/sim/%.c $(MODEL_HEADERS) kmod/generated/stamp
 	@echo '  CC      $@'

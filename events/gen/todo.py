@@ -41,13 +41,6 @@ PLACES = (
 BOX_PLACES = (
     (SIMULATED, r'"{box}"', "give its registers to box_types[], from the documents and not "
      "from boxes.json"),
-    ("selftests/lib/c/generation.c", r'"{box}"', "add it to the generation's box types"),
-    ("selftests/lib/c/harness.h", r"\(fixture, {box}\)", "add it to the variants of "
-     "fixtures"),
-    ("selftests/lib/c/pmon_registers.c", r'"{box}"', "add its registers to the "
-     "generation's table, from the documents"),
-    ("selftests/runner/skips.list", r"\b{box}\b", "list what its variants skip, there "
-     "and on generations without it"),
     ("selftests/catalogue/compare.py", r'"{box}"', "map its names in other readings to it"),
     ("selftests/catalogue/likwid.py", r'"{box}"', "map the name of LIKWID's counters to it"),
     ("selftests/catalogue/ucevent.py", r'"{box}"', "map its name in ucevent's lists to it"),

@@ -185,26 +185,30 @@ static void bench_group(enum driver driver, const char *box)
  * package has cores.
  */
 static struct bench_box {
-	char name[24];
+	char name[40];
 	int counters;
 } boxes[MAX_BOXES];
 static unsigned int n_boxes;
 
 static void find_boxes(void)
 {
-	static const int most[BOX_TYPES] = { 1, 18, 4, 2, 8, 1, 1, 3, 1, 3 };
-
 	n_boxes = 0;
-	for (int k = 0; k < BOX_TYPES; k++)
-		for (int i = 0; i < most[k]; i++) {
+	for (unsigned int k = 0; *box_types[k]; k++) {
+		const struct box_type *t = box_type(box_types[k]);
+		/* intel_uncore has one PMU for the boxes of a function */
+		unsigned int most = t->boxes / t->in_function;
+
+		for (unsigned int i = 0; i < most; i++) {
 			struct bench_box *b = &boxes[n_boxes];
 
-			snprintf(b->name, sizeof(b->name),
-				 most[k] > 1 ? "%s_%d" : "%s", box_types[k], i);
-			b->counters = !strcmp(box_types[k], "ubox") ? 2 :
-				      !strcmp(box_types[k], "r3qpi") ? 3 : 4;
+			if (most > 1)
+				snprintf(b->name, sizeof(b->name), "%s_%u", t->name, i);
+			else
+				snprintf(b->name, sizeof(b->name), "%s", t->name);
+			b->counters = t->general * t->in_function;
 			n_boxes += pmu_type(driver_pmu(IN_TREE, b->name)) >= 0;
 		}
+	}
 }
 
 /*

@@ -107,9 +107,9 @@ TEST_F(dirty, told_in_one_line_a_package)
 
 TEST_F(dirty, boxes_count_exactly)
 {
-	EXPECT_EQ(PACKAGE_BOXES, pmus_there());
+	EXPECT_EQ(package_boxes(), pmus_there());
 	for (int pkg = 0; pkg < packages(); pkg++) {
-		EXPECT_EQ(PACKAGE_BOXES, boxes_that_count(pkg, CYCLES)) {
+		EXPECT_EQ(package_boxes(), boxes_that_count(pkg, CYCLES)) {
 			TH_LOG("of package %d", pkg);
 		}
 		expect_no_filters(_metadata, pkg);

@@ -240,7 +240,7 @@ TEST_F(unbind, stops_what_samples_and_the_others_go_on)
 	ASSERT_EQ(0, -sampler_open(&s, "hswep_imc_0", cpu, 10 * CYCLES,
 				   "clockticks"));
 	sim_advance(CYCLES);
-	ASSERT_TRUE(pci_find(function, 0x2fb0, pkg));
+	ASSERT_TRUE(pci_find(function, "imc", 0, "box", pkg));
 	ASSERT_EQ(0, -file_write("/sys/bus/pci/drivers/xeon_uncore/unbind",
 				 function));
 	EXPECT_EQ(1, log_count("removed while counting")) {
@@ -277,7 +277,7 @@ TEST_F(unbind, takes_the_filter_and_events_that_use_it)
 	ASSERT_GE(fd, 0);
 	plain = event_open("hswep_qpi_0", cpu, "clockticks");
 	ASSERT_GE(plain, 0);
-	ASSERT_TRUE(pci_find(function, 0x2f86, pkg));
+	ASSERT_TRUE(pci_find(function, "qpi", 0, "filter", pkg));
 	ASSERT_EQ(0, -file_write("/sys/bus/pci/drivers/xeon_uncore/unbind",
 				 function));
 	sim_advance(CYCLES);

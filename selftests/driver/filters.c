@@ -239,7 +239,7 @@ static bool send_requests(int pkg, const char *box)
 /* Requests are also sent to a neighbour of the CBo, and must not be counted. */
 TEST_F(cbox, counts_exactly_its_share)
 {
-	unsigned int box = variant->nth % (generation()->cboxes & ~1U);
+	unsigned int box = variant->nth % (most_boxes("cbox") & ~1U);
 	char pmu[PMU_NAME_MAX], other[PMU_NAME_MAX], text[256];
 	FIXTURE_VARIANT(cbox) filter = *variant;
 	int pkg = variant->nth % packages(), fd;
@@ -555,7 +555,7 @@ static void expect_qpi_share(struct __test_metadata *_metadata,
 		SKIP(return, "no such field");
 	fd = event_open(pmu, pmu_cpu(pmu, pkg), "event=0x138,%s%s", side,
 			c->terms);
-	if (port >= generation()->qpi_filters) {
+	if (!box_function("qpi", port, "filter")) {
 		/* no filters of this port are known */
 		EXPECT_EQ(ENODEV, -fd);
 		return;

@@ -187,22 +187,45 @@ static bool come_back(int cpu)
 	return check_eq(-cpu_set_online(cpu, true), 0, "CPU %d comes back", cpu);
 }
 
+/* Return whether @reg is a control register or a counter of a box type. */
+static bool is_counter_of(const struct box_type *t, uint32_t reg)
+{
+	static const char *const names[] = { "ctl%u", "ctr%u" };
+	char name[16];
+
+	for (unsigned int n = 0; n < ARRAY_SIZE(names); n++)
+		for (unsigned int i = 0; i < t->general; i++)
+			for (unsigned int box = 0; box < t->boxes; box++) {
+				uint32_t at;
+
+				snprintf(name, sizeof(name), names[n], i);
+				at = box_register(t->name, box, name);
+				/* a counter in PCI space has two halves */
+				if (at && (reg == at || (t->pci && n && reg == at + 4)))
+					return true;
+			}
+	return false;
+}
+
 /*
- * Count writes of counters and control registers of CBos and PCI boxes (Tables 1-2, 1-3).
- * A migration must not write these registers: a stopped counter loses cycles.
+ * Count writes of counters and control registers of boxes that do not interrupt or are in
+ * PCI space.  A migration must not write these registers: a stopped counter loses cycles.
  */
 static void note_stop(const struct sim_access *a, void *arg)
 {
-	const struct generation *g = generation();
 	unsigned int *stops = arg;
-	unsigned int reg = (a->reg - g->cbox_msr) % g->cbox_stride;
 
-	if (a->type == SIM_WRMSR && a->reg >= g->cbox_msr &&
-	    a->reg < g->cbox_msr + g->cboxes * g->cbox_stride)
-		*stops += reg - g->cbox_ctl < 4 || reg - g->cbox_ctr < 4;
-	else if (a->type == SIM_PCIWR)
-		*stops += (a->reg >= 0xa0 && a->reg < 0xc0) ||
-			  (a->reg >= 0xd8 && a->reg < 0xe8);
+	if (a->type != SIM_WRMSR && a->type != SIM_PCIWR)
+		return;
+	for (unsigned int k = 0; *box_types[k]; k++) {
+		const struct box_type *t = box_type(box_types[k]);
+
+		if (t->pci == (a->type == SIM_PCIWR) && (t->pci || !t->interrupts) &&
+		    is_counter_of(t, a->reg)) {
+			++*stops;
+			return;
+		}
+	}
 }
 
 /* Bring all CPUs online, also after a test that failed halfway. */

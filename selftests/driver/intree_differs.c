@@ -87,7 +87,7 @@ static void named_events(enum driver driver, struct notes *n)
 {
 	char box[16];
 
-	for (int k = 0; k < BOX_TYPES; k++) {
+	for (int k = 0; *box_types[k]; k++) {
 		snprintf(box, sizeof(box), "%s_0", box_types[k]);
 		if (pmu_type(driver_pmu(driver, box)) < 0)
 			snprintf(box, sizeof(box), "%s", box_types[k]);
@@ -101,7 +101,7 @@ TEST(few_events_have_names)
 	bool ok = true;
 
 	results_of(named_events);
-	for (int k = 0; k < BOX_TYPES; k++) {
+	for (int k = 0; *box_types[k]; k++) {
 		int in_catalogue = 0;
 
 		for_each_cat_event(e)

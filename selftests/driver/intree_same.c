@@ -19,19 +19,22 @@
 #include "lib/c/perf.h"
 #include "lib/c/sim.h"
 
-/* One box of each type; if a type has several boxes, not its first box. */
-static const char *boxes[BOX_TYPES] = {
-	"ubox", "cbox_1", "sbox_1", "ha_1", "imc_5",
-	"irp_0", "pcu", "qpi_1", "r2pcie", "r3qpi_1",
-};
+/*
+ * A box of each type; if a type has several boxes, not its first box. intel_uncore has one
+ * PMU for the boxes of a function, whose first counters are those of the first box.
+ */
+static char boxes[BOX_TYPES][40];
 
 static void choose_boxes(void)
 {
-	for (int type = 0; type < BOX_TYPES; type++) {
-		if (!strcmp(box_types[type], "ha") && generation()->has == 1)
-			boxes[type] = "ha";
-		if (!strcmp(box_types[type], "imc") && generation()->imcs < 6)
-			boxes[type] = "imc_3";
+	for (unsigned int k = 0; *box_types[k]; k++) {
+		const struct box_type *t = box_type(box_types[k]);
+
+		if (t->boxes == 1)
+			snprintf(boxes[k], sizeof(boxes[k]), "%s", t->name);
+		else
+			snprintf(boxes[k], sizeof(boxes[k]), "%s_%u", t->name,
+				 t->in_function > 1 ? 0 : t->pci && t->boxes > 4 ? 5 : 1);
 	}
 }
 
@@ -330,7 +333,7 @@ static void __attribute__((constructor)) measure_both(void)
 
 PLAIN_FIXTURE(type);
 FIXTURE_VARIANT(type) { const char *type; };
-VARIANTS_OF_E5_TYPES(type);
+VARIANTS_OF_TYPES(type);
 
 /* Compare the counts of an event in a shape; count the comparisons, and counts of 0. */
 static bool compare(const struct cat_event *e, size_t i, int shape,

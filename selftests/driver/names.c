@@ -17,16 +17,17 @@
 
 #include "lib/c/catalogue.h"
 #include "lib/c/event_parameters.h"
+#include "lib/c/filter_registers.h"
 #include "lib/c/generation.h"
 #include "lib/c/harness.h"
 #include "lib/c/perf.h"
-#include "lib/c/pmon_registers.h"
 #include "lib/c/sim.h"
 
 enum {
-	MAX_BOXES = 256,	/* of all packages */
+	MAX_GENERAL = 4,	/* general counters of a box */
+	MAX_BOXES = 1024,	/* of all packages */
 	MAX_BOXES_OF_TYPE = 32,	/* of a package */
-	MAX_CHOSEN = 9,		/* names on general, fixed and free-running counters */
+	MAX_CHOSEN = 32,	/* names on general, fixed and free-running counters */
 	MAX_FAILURES = 20,	/* reported failures of a PMU */
 	CYCLES = 1009,		/* of the first round; each later round has one more */
 };
@@ -61,12 +62,14 @@ struct registers {
  * @left: number of names in @todo
  * @good: number of names that had no failure
  * @bad: number of failures
+ * @filters: filter registers
  * @function: PCI functions of the box and of its filters
  * @todo: names that have not been counted, by rank()
  * @chosen, @n: names of this round, and their number
  */
 static struct box {
-	const struct pmon_type *type;
+	const struct box_type *type;
+	const struct filter_register *filters;
 	unsigned int index, names, left, good, bad;
 	int pkg, cpu;
 	char pmu[PMU_NAME_MAX];
@@ -111,7 +114,8 @@ static void fail(struct box *b, const struct cat_event *e, const char *why, ...)
  */
 static bool needs_filters(const struct box *b, const struct cat_event *e)
 {
-	return b->type->filter_ids[0] && !b->type->filter_ids[b->index] &&
+	return box_function(b->type->name, 0, "filter") &&
+	       !box_function(b->type->name, b->index, "filter") &&
 	       e->code == QPI_CTO_COUNT;
 }
 
@@ -171,10 +175,8 @@ static void plan(struct box *b)
  */
 static void find_functions(struct box *b)
 {
-	if (b->type->ids[0])
-		pci_find(b->function[0], b->type->ids[b->index], b->pkg);
-	if (b->type->filter_ids[0] && b->type->filter_ids[b->index])
-		pci_find(b->function[1], b->type->filter_ids[b->index], b->pkg);
+	pci_find(b->function[0], b->type->name, b->index, "box", b->pkg);
+	pci_find(b->function[1], b->type->name, b->index, "filter", b->pkg);
 }
 
 /* Return whether a box with a higher number than the box @missing has a PMU. */
@@ -190,15 +192,15 @@ static bool has_gap(const char *type, unsigned int missing)
 
 static void find_boxes(void)
 {
-	const struct pmon_type *types = pmon_types();
 	int n_packages = packages();
 
 	for (int p = 0; p < n_packages; p++)
-		for (unsigned int k = 0; k < BOX_TYPES && types[k].name; k++)
+		for (unsigned int k = 0; *box_types[k]; k++)
 			for (unsigned int i = 0; n_boxes < MAX_BOXES; i++) {
 				struct box *b = &boxes[n_boxes];
 
-				b->type = &types[k];
+				b->type = box_type(box_types[k]);
+				b->filters = filter_registers(b->type->name);
 				if (!pmu_name(b->pmu, b->type->name, i)) {
 					if (has_gap(b->type->name, i))
 						gap = b->type->name;
@@ -348,8 +350,8 @@ static void note_register(struct box *b, const char *reg, uint64_t value)
 		b->regs.fixed = value;
 	if (sscanf(reg, "ctl%u", &i) == 1 && i < MAX_GENERAL)
 		b->regs.ctl[i] = value;
-	for (i = 0; i < MAX_FILTERS && b->type->filters[i].name; i++)
-		if (!strcmp(reg, b->type->filters[i].name))
+	for (i = 0; b->filters[i].name; i++)
+		if (!strcmp(reg, b->filters[i].name))
 			b->regs.filter[i] = value;
 }
 
@@ -400,7 +402,7 @@ static void check_controls(struct box *b)
 		 * With a joint control, the lower half of the register is the count: 0,
 		 * because no cycle has passed yet.
 		 */
-		uint64_t want = b->type->joint ? c->e->config :
+		uint64_t want = generation()->one_a_cycle ? c->e->config :
 				(uint32_t)(c->e->config | CTL_EN);
 
 		if (!c->open)
@@ -435,7 +437,7 @@ static void check_controls(struct box *b)
  * Return whether a filter register of QPI is for received packets and the name matches
  * transmitted packets, or the reverse.
  */
-static bool other_direction(const struct chosen *c, const struct pmon_filter *r)
+static bool other_direction(const struct chosen *c, const struct filter_register *r)
 {
 	return !strcmp(c->e->box, "qpi") &&
 	       !(c->words.config[0] & MATCH_TX) != !strncmp(r->name, "rx", 2);
@@ -445,8 +447,8 @@ static bool other_direction(const struct chosen *c, const struct pmon_filter *r)
 static void check_filters(struct box *b)
 {
 	for (struct chosen *c = b->chosen; c < b->chosen + b->n; c++)
-		for (unsigned int i = 0; i < MAX_FILTERS; i++) {
-			const struct pmon_filter *r = &b->type->filters[i];
+		for (unsigned int i = 0; b->filters[i].name; i++) {
+			const struct filter_register *r = &b->filters[i];
 			uint64_t mask, want;
 
 			if (!c->open || !r->name)
@@ -462,54 +464,48 @@ static void check_filters(struct box *b)
 		}
 }
 
-/*
- * Read a register of a box without the driver, like rdmsr or setpci: @reg is the MSR of
- * box 0, or the offset. @is_filter: the register is in the PCI function of the filters,
- * if the box has a separate one.
- */
-static bool raw_read(const struct box *b, unsigned int reg, bool is_filter,
-		     uint64_t *value)
+/* Read a register of a box without the driver, like rdmsr or setpci. */
+static bool raw_read(const struct box *b, const char *name, bool is_filter, uint64_t *value)
 {
-	uint32_t word = 0;
+	uint32_t reg = box_register(b->type->name, b->index, name), word = 0;
+	const char *function = b->function[is_filter && b->function[1][0]];
 	int err;
 
-	if (!b->type->ids[0])
-		return !msr_read(b->cpu, reg + b->type->stride * b->index, value);
-	/* two boxes may be in one PCI function, @stride apart */
-	err = pci_config_read(b->function[is_filter && b->type->filter_ids[0]],
-			      reg + b->type->stride * b->index, &word);
+	if (!b->type->pci)
+		return !msr_read(b->cpu, reg, value);
+	err = pci_config_read(function, reg, &word);
 	*value = word;
 	return !err;
 }
 
 /* Compare a register, read without the driver, with the simulator's value. */
-static bool raw_equal(const struct box *b, unsigned int reg, bool is_filter,
-		      uint64_t want)
+static void raw_equal(const struct box *b, const char *name, bool is_filter, uint64_t want)
 {
 	uint64_t value = 0;
-	bool ok = raw_read(b, reg, is_filter, &value) && value == want;
+	bool ok = raw_read(b, name, is_filter, &value) && value == want;
 
 	if (!ok && raw_wrong++ < MAX_FAILURES)
-		tap_diag("%s package %d: register %#x is %#" PRIx64
-			 ", the simulator says %#" PRIx64, b->pmu, b->pkg, reg,
-			 value, want);
-	return ok;
+		tap_diag("%s package %d: %s is %#" PRIx64 ", the simulator says %#"
+			 PRIx64, b->pmu, b->pkg, name, value, want);
 }
 
 /* Compare the registers of a box, read like rdmsr and setpci do, with the simulator. */
 static void check_raw(const struct box *b)
 {
-	const struct pmon_type *k = b->type;
+	bool separate = box_function(b->type->name, 0, "filter");
+	char name[16];
 
-	for (unsigned int i = 0; i < k->general; i++)
-		raw_equal(b, k->ctl + i * k->ctl_step, false, b->regs.ctl[i]);
-	if (k->fixed)
-		raw_equal(b, k->fixed, false, b->regs.fixed);
-	if (k->filter_ids[0] && !k->filter_ids[b->index])
-		return;
-	for (unsigned int i = 0; i < MAX_FILTERS && k->filters[i].name; i++)
-		raw_equal(b, k->filters[i].reg, true, b->regs.filter[i]);
+	for (unsigned int i = 0; i < b->type->general; i++) {
+		snprintf(name, sizeof(name), "ctl%u", i);
+		raw_equal(b, name, false, b->regs.ctl[i]);
+	}
+	if (box_register(b->type->name, b->index, "fixed_ctl"))
+		raw_equal(b, "fixed_ctl", false, b->regs.fixed);
 	raw_boxes++;
+	if (separate && !box_function(b->type->name, b->index, "filter"))
+		return;
+	for (unsigned int i = 0; b->filters[i].name; i++)
+		raw_equal(b, b->filters[i].name, true, b->regs.filter[i]);
 }
 
 /* --- counts --------------------------------------------------------------- */
@@ -634,7 +630,7 @@ FIXTURE(type) {};
 
 FIXTURE_VARIANT(type) { const char *type; };
 
-VARIANTS_OF_ALL_TYPES(type);
+VARIANTS_OF_TYPES(type);
 NO_UNDEFINED_WRITES(type);
 
 /*

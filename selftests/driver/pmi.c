@@ -62,7 +62,7 @@ TEST_F(no_pmi, all_samples_by_polling_and_nothing_frozen)
 		EXPECT_EQ(SOME * OVERFLOWS, polled) {
 			TH_LOG("overflows that the timer has found");
 		}
-		EXPECT_EQ(PACKAGE_BOXES, boxes_that_count(pkg, CYCLES)) {
+		EXPECT_EQ(package_boxes(), boxes_that_count(pkg, CYCLES)) {
 			TH_LOG("of package %d", pkg);
 		}
 	}
@@ -240,7 +240,7 @@ TEST_F(pmi, whole_control_registers_are_written_twice)
 	machine_setup("clock=manual errata=whole", "");
 	log_mark();
 	for (int pkg = 0; pkg < packages(); pkg++) {
-		EXPECT_EQ(PACKAGE_BOXES, boxes_that_count(pkg, CYCLES)) {
+		EXPECT_EQ(package_boxes(), boxes_that_count(pkg, CYCLES)) {
 			TH_LOG("of package %d", pkg);
 		}
 		EXPECT_TRUE(samples_exactly("sbox", pkg, OVERFLOWS));

@@ -52,16 +52,8 @@ static void load(struct __test_metadata *_metadata, const char *sim,
 	}
 }
 
-/* Return whether this generation has IRPs. */
-static bool has_irps(void)
-{
-	return !generation_lacks("irp", "event") && !generation()->one_a_cycle;
-}
-
 FIXTURE_SETUP(irp)
 {
-	if (!has_irps())
-		return;
 	load(_metadata, variant->sim, variant->undecided, "");
 	for (unsigned int unit = 0; unit < UNITS; unit++) {
 		ASSERT_TRUE(pmu_name(self->pmu[unit], "irp", unit)) {
@@ -95,8 +87,6 @@ TEST_F(irp, counts_what_is_its_own_on_both_counters)
 	struct event_group g[8][UNITS];
 	uint64_t values[2];
 
-	if (!has_irps())
-		SKIP(return, "no such box");
 	ASSERT_LE(packages(), 8);
 	for (int pkg = 0; pkg < packages(); pkg++) {
 		for (unsigned int unit = 0; unit < UNITS; unit++) {
@@ -128,8 +118,6 @@ TEST_F(irp, has_no_third_counter)
 	};
 	struct event_group g;
 
-	if (!has_irps())
-		SKIP(return, "no such box");
 	for (unsigned int unit = 0; unit < UNITS; unit++) {
 		const char *pmu = self->pmu[unit];
 
@@ -145,8 +133,6 @@ TEST_F(irp, goes_on_while_the_other_one_starts_and_stops)
 {
 	static const char *const events[] = { INSERTS, INSERTS ",thresh=1" };
 
-	if (!has_irps())
-		SKIP(return, "no such box");
 	for (unsigned int unit = 0; unit < UNITS; unit++) {
 		const char *pmu = self->pmu[unit], *other = self->pmu[!unit];
 		int fd = event_open(pmu, pmu_cpu(pmu, 0), INSERTS);
@@ -178,8 +164,6 @@ TEST_F(irp, goes_with_its_function)
 	int fd[UNITS], last = packages() - 1;
 	char function[16];
 
-	if (!has_irps())
-		SKIP(return, "no such box");
 	for (unsigned int unit = 0; unit < UNITS; unit++) {
 		const char *pmu = self->pmu[unit];
 
@@ -187,7 +171,7 @@ TEST_F(irp, goes_with_its_function)
 		ASSERT_GE(fd[unit], 0);
 	}
 	send_shares();
-	ASSERT_TRUE(pci_find(function, 0x2f39, last));
+	ASSERT_TRUE(pci_find(function, "irp", 0, "box", last));
 	ASSERT_EQ(0, -file_write("/sys/bus/pci/drivers/xeon_uncore/unbind",
 				 function));
 	send_shares();
@@ -204,30 +188,28 @@ TEST_F(irp, goes_with_its_function)
 
 /* --- with pmu_prefix=uncore: both IRPs are one box of four counters ------------- */
 
-FIXTURE(one_box) {};
+FIXTURE(irp_as_one_box) {};
 
-FIXTURE_VARIANT(one_box)
+FIXTURE_VARIANT(irp_as_one_box)
 {
 	const char *sim;
 	bool undecided;
 };
 
-FIXTURE_VARIANT_ADD(one_box, table_1_3) { .sim = "irp_counters=0" };
-FIXTURE_VARIANT_ADD(one_box, table_2_144) { .sim = "irp_counters=1" };
+FIXTURE_VARIANT_ADD(irp_as_one_box, table_1_3) { .sim = "irp_counters=0" };
+FIXTURE_VARIANT_ADD(irp_as_one_box, table_2_144) { .sim = "irp_counters=1" };
 
-FIXTURE_SETUP(one_box)
+FIXTURE_SETUP(irp_as_one_box)
 {
-	if (!has_irps())
-		return;
 	load(_metadata, variant->sim, variant->undecided, "pmu_prefix=uncore");
 }
 
-FIXTURE_TEARDOWN(one_box)
+FIXTURE_TEARDOWN(irp_as_one_box)
 {
 	expect_nothing_left(_metadata);
 }
 
-TEST_F(one_box, has_the_counters_of_both_units)
+TEST_F(irp_as_one_box, has_the_counters_of_both_units)
 {
 	static const char *const events[] = {
 		INSERTS, INSERTS ",thresh=1", INSERTS ",thresh=1,edge=1",
@@ -237,8 +219,6 @@ TEST_F(one_box, has_the_counters_of_both_units)
 	struct event_group g;
 	uint64_t values[4];
 
-	if (!has_irps())
-		SKIP(return, "no such box");
 	EXPECT_LT(pmu_type("uncore_irp_0"), 0);
 	ASSERT_GE(pmu_type("uncore_irp"), 0);
 	ASSERT_EQ(0, -group_open(&g, "uncore_irp", pmu_cpu("uncore_irp", 0),

@@ -263,71 +263,75 @@ static void all_cpus_back(void)
 }
 
 /* Tell the model that the PCI function of a box was unbound. */
-static void note_unbound(const char *pmu, int pkg)
+static void note_unbound(const struct box_function *f, int pkg)
 {
 	for (unsigned int i = 0; i < model->boxes; i++) {
 		struct model_box *box = &model->box[i];
+		unsigned int index;
+		const struct box_type *type = box_named(pmu_box(box->pmu), &index);
 
-		if (strcmp(box->pmu, pmu) || box->pkg != pkg)
+		if (box->pkg != pkg || box_function(type->name, index, "box") != f)
 			continue;
 		model_box_gone(model, box);
-		model_note(model, MODEL_ALL, "%s of package %d unbound", pmu,
+		model_note(model, MODEL_ALL, "%s of package %d unbound", box->pmu,
 			   pkg);
 	}
+}
+
+/* Choose a random box in PCI space, and return its function; NULL: there is none. */
+static const struct box_function *choose_function(const struct model_box **box)
+{
+	for (unsigned int tries = 0; tries < 100; tries++) {
+		const struct box_type *type;
+		unsigned int index;
+
+		*box = &model->box[rng_below(&rng, model->boxes)];
+		type = box_named(pmu_box((*box)->pmu), &index);
+		if (type->pci)
+			return box_function(type->name, index, "box");
+	}
+	return NULL;
 }
 
 /* Unbind a random PCI function, and with it all boxes in this function. */
 static void unbind(void)
 {
-	static const struct {
-		const char *pmu;
-		uint16_t device;
-	} functions[] = {
-		{ "hswep_ha_0", 0x2f30 }, { "hswep_ha_1", 0x2f38 },
-		{ "hswep_imc_1", 0x2fb1 }, { "hswep_imc_6", 0x2fd4 },
-		{ "hswep_qpi_2", 0x2f3a }, { "hswep_r3qpi_0", 0x2f36 },
-		{ "hswep_irp_0", 0x2f39 }, { "hswep_irp_1", 0x2f39 },
-		{ "hswep_r2pcie", 0x2f34 },
-	};
-	unsigned int f = rng_below(&rng, COUNT(functions));
+	const struct model_box *box;
+	const struct box_function *f = choose_function(&box);
 	char name[16];
 	int err;
 
-	for (unsigned int i = 0; i < model->boxes; i++) {
-		struct model_box *box = &model->box[i];
-
-		if (strcmp(box->pmu, functions[f].pmu) || box->dead ||
-		    rng_chance(&rng, 50) ||
-		    !pci_find(name, functions[f].device, box->pkg))
-			continue;
-		err = file_write("/sys/bus/pci/drivers/xeon_uncore/unbind", name);
-		if (err)
-			fail(name, -err);
-		tally.unbound++;
-		for (unsigned int k = 0; k < COUNT(functions); k++)
-			if (functions[k].device == functions[f].device)
-				note_unbound(functions[k].pmu, box->pkg);
+	if (!f || box->dead || !pci_find(name, f->type, f->box, f->has, box->pkg))
 		return;
-	}
+	err = file_write("/sys/bus/pci/drivers/xeon_uncore/unbind", name);
+	if (err)
+		fail(name, -err);
+	tally.unbound++;
+	note_unbound(f, box->pkg);
 }
 
-/* Clear the counters of a random CBo without the driver, as another program may do. */
+/*
+ * Clear the counters of a random box in MSRs without the driver, as another program may do;
+ * not of a box that interrupts, whose samples would be lost.
+ */
 static void write_counters(void)
 {
-	enum { CBOX0_CTR = 0xe08, CBOX_STEP = 0x10, COUNTERS = 4 };
-	unsigned int b = rng_below(&rng, model->boxes), n;
-	struct model_box *box = &model->box[b];
+	struct model_box *box = &model->box[rng_below(&rng, model->boxes)];
+	const struct box_type *type;
+	unsigned int index;
+	uint32_t first;
 	int cpu;
 
-	if (no_writes || strcmp(box->box_type, "cbox") ||
-	    sscanf(pmu_box(box->pmu), "cbox_%u", &n) != 1)
+	type = box_named(pmu_box(box->pmu), &index);
+	if (no_writes || type->pci || type->interrupts)
 		return;
+	first = box_register(type->name, index, "ctr0");
 	cpu = pmu_cpu(box->pmu, box->pkg);
 	if (cpu < 0)
 		return;
 	__atomic_store_n(&box->foreign, true, __ATOMIC_SEQ_CST);
-	for (unsigned int i = 0; i < COUNTERS; i++)
-		if (msr_write(cpu, CBOX0_CTR + n * CBOX_STEP + i, 0))
+	for (unsigned int i = 0; i < type->general; i++)
+		if (msr_write(cpu, first + i, 0))
 			return;
 	model_note(model, MODEL_ALL, "%s of package %d: counters written",
 		   box->pmu, box->pkg);

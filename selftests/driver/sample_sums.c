@@ -60,7 +60,7 @@ FIXTURE(sums)
 
 FIXTURE_VARIANT(sums) { const char *type; };
 
-VARIANTS_OF_E5_TYPES(sums);
+VARIANTS_OF_TYPES(sums);
 
 FIXTURE_SETUP(sums)
 {

@@ -114,7 +114,7 @@ FIXTURE(type)
 
 FIXTURE_VARIANT(type) { const char *type; };
 
-VARIANTS_OF_ALL_TYPES(type);
+VARIANTS_OF_TYPES(type);
 
 FIXTURE_SETUP(type)
 {

@@ -96,7 +96,7 @@ FIXTURE_OF(on_and_off, prepare(_metadata), expect_no_complaint(_metadata));
 
 FIXTURE_VARIANT(on_and_off) { const char *type; };
 
-VARIANTS_OF_E5_TYPES(on_and_off);
+VARIANTS_OF_TYPES(on_and_off);
 
 /* Disable and enable the event often, so that overflows are often pending. */
 TEST_F(on_and_off, has_all_samples)

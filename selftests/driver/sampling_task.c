@@ -344,7 +344,7 @@ FIXTURE_OF(samples, prepare(_metadata), leave());
 
 FIXTURE_VARIANT(samples) { const char *type; };
 
-VARIANTS_OF_ALL_TYPES(samples);
+VARIANTS_OF_TYPES(samples);
 
 TEST_F(samples, name_the_program_of_the_events_cpu)
 {

@@ -34,8 +34,8 @@ static bool each_pmu(bool (*fn)(const char *pmu, const char *type))
 	char pmu[PMU_NAME_MAX];
 	bool ok = true;
 
-	for (unsigned int k = 0; k < BOX_TYPES; k++)
-		for (unsigned int i = 0; i < package_boxes[k]; i++)
+	for (unsigned int k = 0; *box_types[k]; k++)
+		for (unsigned int i = 0; i < most_boxes(box_types[k]); i++)
 			ok &= check(pmu_name(pmu, box_types[k], i),
 				    "%s %u is there", box_types[k], i) &&
 			      fn(pmu, box_types[k]);

@@ -96,7 +96,7 @@ FIXTURE_OF(unfrozen, load(_metadata, "clock=manual"),
 
 FIXTURE_VARIANT(unfrozen) { const char *type; };
 
-VARIANTS_OF_E5_TYPES(unfrozen);
+VARIANTS_OF_TYPES(unfrozen);
 
 TEST_F(unfrozen, events_come_and_go_and_all_counts_are_exact)
 {
@@ -222,7 +222,7 @@ FIXTURE_OF(select_written_twice, load(_metadata, "clock=real errata=select"),
 
 FIXTURE_VARIANT(select_written_twice) { const char *type; };
 
-VARIANTS_OF_E5_TYPES(select_written_twice);
+VARIANTS_OF_TYPES(select_written_twice);
 
 TEST_F(select_written_twice, nothing_else_is_counted)
 {
@@ -234,7 +234,7 @@ FIXTURE_OF(whole_written_twice, load(_metadata, "clock=real errata=whole"),
 
 FIXTURE_VARIANT(whole_written_twice) { const char *type; };
 
-VARIANTS_OF_E5_TYPES(whole_written_twice);
+VARIANTS_OF_TYPES(whole_written_twice);
 
 TEST_F(whole_written_twice, nothing_else_is_counted)
 {

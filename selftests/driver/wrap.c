@@ -22,59 +22,55 @@ enum {
 	MAX_COUNTERS = 32,
 };
 
-/* A counter of a box, with the address of the first counter (Tables 1-2 and 1-3) */
+/* A counter of a box */
 struct place {
 	const char *type;
 	unsigned int box;
-	bool last;		/* the last CBo, which differs between machines */
+	bool last;		/* the last box, which differs between machines */
 	const char *event;	/* NULL: the first event of the catalogue */
 	bool fixed;
 	bool disputed;		/* 44 or 48 bits, as the simulator's counter_bits says */
 	bool joint;		/* 32 bits, the lower half of the control register */
-	uint32_t msr;		/* MSR of counter 0; 0: the counter is in a PCI function */
-	uint16_t device;	/* PCI device ID of the function, counter 0 at @offset */
-	unsigned int offset;
 };
 
 static struct place places[] = {
-	{ .type = "ubox", .disputed = true, .msr = 0x709 },
-	{ .type = "ubox", .disputed = true, .msr = 0x704, .fixed = true,
-	  .event = "uclk" },
-	{ .type = "cbox", .box = 0, .msr = 0xe08 },
-	{ .type = "cbox", .last = true, .msr = 0xe08 },
-	{ .type = "sbox", .box = 3, .disputed = true, .msr = 0x744 },
-	{ .type = "pcu", .msr = 0x717 },
-	{ .type = "ha", .box = 1, .device = 0x2f38, .offset = 0xa0 },
-	{ .type = "imc", .box = 0, .device = 0x2fb0, .offset = 0xa0 },
-	{ .type = "imc", .box = 7, .device = 0x2fd5, .offset = 0xd0,
-	  .fixed = true, .event = "dclk" },
-	{ .type = "irp", .box = 1, .device = 0x2f39, .offset = 0xb0 },
-	{ .type = "qpi", .box = 2, .device = 0x2f3a, .offset = 0xa0 },
-	{ .type = "r2pcie", .device = 0x2f34, .offset = 0xa0 },
-	{ .type = "r3qpi", .box = 1, .disputed = true, .device = 0x2f37,
-	  .offset = 0xa0 },
+	{ .type = "ubox", .disputed = true },
+	{ .type = "ubox", .disputed = true, .fixed = true, .event = "uclk" },
+	{ .type = "cbox", .box = 0 },
+	{ .type = "cbox", .last = true },
+	{ .type = "sbox", .box = 3, .disputed = true },
+	{ .type = "pcu" },
+	{ .type = "ha", .box = 1 },
+	{ .type = "imc", .box = 0 },
+	{ .type = "imc", .last = true, .fixed = true, .event = "dclk" },
+	{ .type = "irp", .box = 1 },
+	{ .type = "qpi", .box = 2 },
+	{ .type = "r2pcie" },
+	{ .type = "r3qpi", .box = 1, .disputed = true },
 };
 
 /* Counters of Xeon 7100 and 7400. Look-ups and snoops have no waveforms. */
 static struct place front_side[] = {
-	{ .type = "fsb", .joint = true, .msr = 0x107d0, .event = "bus_clocks" },
-	{ .type = "fsb", .joint = true, .msr = 0x107d0, .event = "drdy" },
+	{ .type = "fsb", .joint = true, .event = "bus_clocks" },
+	{ .type = "fsb", .joint = true, .event = "drdy" },
 };
 
 static struct place *the_places = places;
 static unsigned int n_places = ARRAY_SIZE(places);
 
-enum { CBOX_STRIDE = 0x10 };
-
-/* Fill in the number and the MSR of the last CBo of this generation. */
+/* Fill in the numbers of the last boxes of this generation. */
 static void find_last_boxes(void)
 {
-	for (unsigned int i = 0; i < n_places; i++) {
-		if (!places[i].last)
-			continue;
-		places[i].box = generation()->cboxes - 1;
-		places[i].msr += CBOX_STRIDE * places[i].box;
-	}
+	for (unsigned int i = 0; i < n_places; i++)
+		if (places[i].last)
+			places[i].box = most_boxes(places[i].type) - 1;
+}
+
+static bool in_pci_space(const struct place *place)
+{
+	const struct box_type *type = box_type(place->type);
+
+	return type && type->pci;
 }
 
 static void __attribute__((constructor)) prepare(void)
@@ -140,9 +136,9 @@ static void open_counter(struct counter *c, const struct place *place, int pkg)
 	if (c->ok && !place->fixed)
 		c->ok = check(counter_of(pkg, pmu_box(pmu), &c->number),
 			      "%s: no control register set", pmu);
-	if (place->device)
-		c->ok &= check(pci_find(c->function, place->device, pkg),
-			       "no PCI function %#x", place->device);
+	if (in_pci_space(place))
+		c->ok &= check(pci_find(c->function, place->type, place->box, "box", pkg),
+			       "no PCI function of %s", pmu);
 }
 
 /* Return the width of a counter in bits. Fixed counters always have 48 bits. */
@@ -153,33 +149,48 @@ static unsigned int width_of(const struct place *place, int counter_bits)
 	return place->disputed && !place->fixed ? counter_bits : 48;
 }
 
+/* Address of general counter @number of a box: an MSR, or an offset in the box's function */
+static uint32_t counter_address(const char *type, unsigned int box, unsigned int number)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), generation()->one_a_cycle ? "ctl%u" : "ctr%u", number);
+	return box_register(type, box, name);
+}
+
+static uint32_t address_of(const struct counter *c)
+{
+	if (c->place->fixed)
+		return box_register(c->place->type, c->place->box, "fixed_ctr");
+	return counter_address(c->place->type, c->place->box, c->number);
+}
+
 /* Write a counter without the driver, as wrmsr and setpci do. */
 static bool set_register(struct counter *c, uint64_t value)
 {
-	unsigned int offset = c->place->offset + 8 * c->number;
+	uint32_t address = address_of(c);
 
 	if (c->place->joint)
 		value |= c->event->config;
-	if (c->place->msr)
-		return !msr_write(c->cpu, c->place->msr + c->number, value);
-	return !pci_config_write(c->function, offset, value) &&
-	       !pci_config_write(c->function, offset + 4, value >> 32);
+	if (!in_pci_space(c->place))
+		return !msr_write(c->cpu, address, value);
+	return !pci_config_write(c->function, address, value) &&
+	       !pci_config_write(c->function, address + 4, value >> 32);
 }
 
 /* Read a counter without the driver, as rdmsr and setpci do. */
 static bool get_register(struct counter *c, uint64_t *value)
 {
-	unsigned int offset = c->place->offset + 8 * c->number;
-	uint32_t low, high;
+	uint32_t address = address_of(c), low, high;
 
-	if (c->place->msr) {
-		if (msr_read(c->cpu, c->place->msr + c->number, value))
+	if (!in_pci_space(c->place)) {
+		if (msr_read(c->cpu, address, value))
 			return false;
 		*value &= c->place->joint ? 0xffffffff : ~0ULL;
 		return true;
 	}
-	if (pci_config_read(c->function, offset, &low) ||
-	    pci_config_read(c->function, offset + 4, &high))
+	if (pci_config_read(c->function, address, &low) ||
+	    pci_config_read(c->function, address + 4, &high))
 		return false;
 	*value = low | (uint64_t)high << 32;
 	return true;
@@ -194,7 +205,7 @@ static void look_for_high(const struct sim_access *a, void *arg)
 	if (sscanf(c->function, "%*x:%x:%x.%x", &bus, &device, &function) == 3 &&
 	    a->type == SIM_PCIRD && a->bus == bus && a->device == device &&
 	    a->function == function &&
-	    a->reg == c->place->offset + 8 * c->number + 4)
+	    a->reg == address_of(c) + 4)
 		c->high_seen = true;
 }
 
@@ -220,7 +231,7 @@ static void absorb(struct counter *counters, unsigned int n, uint64_t *count)
 				continue;
 			sim_trace_clear();
 			count[i] = event_count(c->fd);
-			if (c->place->device)
+			if (in_pci_space(c->place))
 				sim_trace(look_for_high, c);
 			else
 				c->high_seen = true;
@@ -298,7 +309,7 @@ TEST_F(over, counts_and_registers_are_exact)
 
 	for (unsigned int i = 0; i < n_places; i++)
 		if ((the_places[i].disputed || variant->counter_bits == 48) &&
-		    (!variant->pci_only || the_places[i].device)) {
+		    (!variant->pci_only || in_pci_space(&the_places[i]))) {
 			open_counter(&counters[n], &the_places[i],
 				     n % packages());
 			n++;
@@ -422,7 +433,7 @@ TEST_F(timer, follows_narrow_counters_and_low_halves_around)
 		}
 	}
 	ASSERT_TRUE(counter_of(0, "cbox_0", &number));
-	msr = 0xe08 + number;
+	msr = counter_address("cbox", 0, number);
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		ASSERT_TRUE(wait_for_timer(&msr, 1));
 		sim_advance(1ULL << 31);
@@ -444,10 +455,9 @@ TEST_F(timer, follows_written_counters_over_their_end)
 {
 	static const struct {
 		const char *type;
-		uint32_t msr;
 		unsigned int width;
 	} watched[] = {
-		{ "cbox", 0xe08, 48 }, { "sbox", 0x726, 44 },
+		{ "cbox", 48 }, { "sbox", 44 },
 	};
 	enum { N = ARRAY_SIZE(watched), LAPS = 2 };
 	uint64_t start, counted[N] = { 0 }, before[N], foreign;
@@ -471,7 +481,7 @@ TEST_F(timer, follows_written_counters_over_their_end)
 		fd[i] = event_open(pmu, pmu_cpu(pmu, 0), "event=0");
 		ASSERT_GE(fd[i], 0);
 		ASSERT_TRUE(counter_of(0, pmu_box(pmu), &number));
-		msr[i] = watched[i].msr + number;
+		msr[i] = counter_address(watched[i].type, 0, number);
 	}
 	foreign = package_stat(0, "foreign_writes");
 	for (unsigned int lap = 0; lap < LAPS; lap++) {
@@ -527,7 +537,7 @@ TEST_F(timer, follows_bus_clocks_around_twice)
 	machine_setup("clock=manual uclk_khz=800000", "");
 	open_counter(&c, &front_side[0], 0);
 	ASSERT_TRUE(c.ok);
-	msr = c.place->msr + c.number;
+	msr = address_of(&c);
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		ASSERT_TRUE(wait_for_timer(&msr, 1));
 		sim_advance(1ULL << 31);

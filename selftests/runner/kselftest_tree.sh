@@ -16,7 +16,7 @@ cp -r selftests "$tree" || tap_bail "cannot copy the folder"
 # env -u: keep variables of the make that runs this test from the kernel's makefile.
 env -u MAKEFLAGS -u MAKELEVEL -u TESTS make -s -C "$work/tools/testing/selftests" \
 	TARGETS=xeon_uncore FORCE_TARGETS=1 USERCFLAGS='-O0 -Werror' \
-	CATALOGUES="$(echo "$PWD"/build/catalogue*.tsv)" install > "$work/said" 2>&1
+	CATALOGUES="$(echo "$PWD"/build/{catalogue*,machines}.tsv)" install > "$work/said" 2>&1
 tap_ok $? "the kernel's makefile installs it" || tap_diag "$(tail -30 "$work/said")"
 
 there=$work/tools/testing/selftests/kselftest_install

@@ -236,15 +236,15 @@ FIXTURE_SETUP(pace)
 	machine_setup_sim("clock=manual");
 	need_msr(_metadata);
 	self->cpu = package_cpu(0, 0);
-	ctl = generation()->cbox_msr + generation()->cbox_ctl;
-	self->ctr = generation()->cbox_msr + generation()->cbox_ctr;
+	ctl = box_register("cbox", 0, "ctl0");
+	self->ctr = box_register("cbox", 0, "ctr0");
 	ASSERT_EQ(0, -msr_write(self->cpu, ctl, CTL_EN));
 	ASSERT_EQ(0, -msr_write(self->cpu, ctl + 1, CTL_EN | 0x135));
 }
 
 FIXTURE_TEARDOWN(pace)
 {
-	uint32_t ctl = generation()->cbox_msr + generation()->cbox_ctl;
+	uint32_t ctl = box_register("cbox", 0, "ctl0");
 
 	msr_write(self->cpu, ctl, 0);
 	msr_write(self->cpu, ctl + 1, 0);
@@ -359,9 +359,9 @@ FIXTURE_SETUP(held)
 {
 	machine_setup_sim("clock=manual");
 	need_msr(_metadata);
-	self->box_ctl = generation()->cbox_msr;
-	self->ctl = self->box_ctl + generation()->cbox_ctl;
-	self->ctr = self->box_ctl + generation()->cbox_ctr;
+	self->box_ctl = box_register("cbox", 0, "box_ctl");
+	self->ctl = box_register("cbox", 0, "ctl0");
+	self->ctr = box_register("cbox", 0, "ctr0");
 	self->cpu = package_cpu(0, 0);
 	ASSERT_EQ(0, -msr_write(self->cpu, self->ctl, CTL_EN));
 }

@@ -10,9 +10,7 @@
 #include "sim.h"
 #include "tap.h"
 
-enum { PERIOD = 7, MAX_OPEN = 64 };
-
-const unsigned int package_boxes[BOX_TYPES] = { 1, 18, 4, 2, 8, 2, 1, 3, 1, 3 };
+enum { PERIOD = 7, MAX_OPEN = 128 };
 
 /* Iterator over all PMUs */
 struct walk {

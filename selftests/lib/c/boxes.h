@@ -11,10 +11,6 @@
 
 #include "perf.h"
 
-/* Number of boxes of each type in a full package, in the order of box_types; 43 together */
-enum { PACKAGE_BOXES = 43 };
-extern const unsigned int package_boxes[BOX_TYPES];
-
 /* Number of PMUs */
 unsigned int pmus_there(void);
 /* Number of PMUs whose cpumask has a CPU of package @pkg, so of boxes in the package */

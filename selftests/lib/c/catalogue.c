@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Read the event catalogue; compute expected counts. */
 #include <errno.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "catalogue.h"
+#include "file.h"
 #include "generation.h"
 #include "tap.h"
 
@@ -57,40 +56,17 @@ static bool parse(char *line, struct cat_event *e)
 	return e->period <= WAVE_MAX;
 }
 
-/*
- * Find the table: beside an installed program, beside the folder of a program that was
- * built here, or in the build folder of the modules.
- */
-static void find_table(char *path, size_t size)
-{
-	const char *build = getenv("UNCORE_BUILD");
-	char program[256], suffix[16] = "";
-	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
-
-	if (strcmp(generation()->name, "hswep"))
-		snprintf(suffix, sizeof(suffix), "-%s", generation()->name);
-	if (n > 0) {
-		program[n] = '\0';
-		dirname(program);
-		snprintf(path, size, "%s/catalogue%s.tsv", program, suffix);
-		if (!access(path, R_OK))
-			return;
-		snprintf(path, size, "%s/../catalogue%s.tsv", program, suffix);
-		if (!access(path, R_OK))
-			return;
-	}
-	snprintf(path, size, "%s%scatalogue%s.tsv", build ? build : "build",
-		 build ? "/../" : "/", suffix);
-}
-
 static void read_table(void)
 {
 	const char *path = getenv("UNCORE_CATALOGUE");
-	char line[1024], found[512];
+	char line[1024], found[512], name[64] = "catalogue.tsv";
 	FILE *f;
 
 	if (!path) {
-		find_table(found, sizeof(found));
+		if (strcmp(generation()->name, "hswep"))
+			snprintf(name, sizeof(name), "catalogue-%s.tsv",
+				 generation()->name);
+		file_of_build(found, sizeof(found), name);
 		path = found;
 	}
 	f = fopen(path, "re");

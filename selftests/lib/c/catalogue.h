@@ -28,7 +28,7 @@
  * @period, @wave: value of the event's waveform in cycle t is wave[t % period]
  */
 struct cat_event {
-	char box[16], name[64], string[256];
+	char box[24], name[64], string[256];
 	uint64_t config, config1, config2;
 	unsigned int code, umask, ctrs, max_inc;
 	bool fixed, free;

@@ -8,7 +8,7 @@
 
 #include "event_parameters.h"
 #include "generation.h"
-#include "pmon_registers.h"
+#include "filter_registers.h"
 #include "tap.h"
 
 #define CBO_TOR_INSERTS	0x35

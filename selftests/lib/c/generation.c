@@ -1,68 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Table of the generations that the tests know. The family and the model of the processor
- * choose the row.
+ * The generation of the machine's processor. The family and the model of the processor
+ * choose the rows of the simulated hardware's table.
  */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "file.h"
 #include "generation.h"
+#include "tap.h"
 
-static const char *const uncore[BOX_TYPES] = {
-	"ubox", "cbox", "sbox", "ha", "imc",
-	"irp", "pcu", "qpi", "r2pcie", "r3qpi",
-};
+enum { MAX_REGISTERS = 512, MAX_FUNCTIONS = 128, MAX_NAMES = 256, MAX_FIELDS = 9 };
 
-static const char *const frontside[BOX_TYPES] = {
-	"gbsq", "gsnpq", "fsb", "", "", "", "", "", "", "",
-};
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof(*(array)))
 
-#define UNCORE(model)	.types = uncore, .cpu_family = 6, .cpu_model = (model)
-
-/* Eight counters in consecutive MSRs, without interrupts, thresholds and edges */
-#define FRONTSIDE(family, model)				\
-	.types = frontside, .cpu_family = (family), .cpu_model = (model), \
-	.cboxes = 1, .cbox_msr = 0x107cc, .cbox_stride = 8, .cbox_ctr = 4, \
+/* Counters without interrupts, thresholds and edges */
+#define FRONTSIDE						\
 	.narrow = 32, .one_a_cycle = true,			\
-	.polled = { "gbsq", "gsnpq", "fsb" },			\
 	.lacks = { "event", "inv", "thresh", "edge" }
 
-#define HASWELL						\
-	.has = 2, .imcs = 8, .written_twice = true,	\
-	.tids = 0x3f, .states = 0x7f, .nids = 0xffff, .links_of = { 0x35, 0x01 }, \
-	.cbox_msr = 0xe00, .cbox_stride = 0x10, .cbox_ctl = 1, .cbox_ctr = 8, \
-	.narrow = 48, .polled = { "cbox", "sbox" }
+#define HASWELL							\
+	.written_twice = true, .narrow = 48,			\
+	.tids = 0x3f, .states = 0x7f, .nids = 0xffff, .links_of = { 0x35, 0x01 }
 
-#define SANDY_BRIDGE					\
-	.narrow = 44, .tids = 0x1f, .qpi_filters = 2,	\
-	.cbox_msr = 0xd00, .cbox_stride = 0x20, .cbox_ctl = 0x10, \
-	.cbox_ctr = 0x16
+#define SANDY_BRIDGE						\
+	.narrow = 44, .tids = 0x1f
 
-static const struct generation generations[] = {
-	{ "hswep", UNCORE(63), .cboxes = 18, .devices = 0x2f00,
-	  .qpi_filters = 3, HASWELL },
-	{ "bdwep", UNCORE(79), .cboxes = 24, .devices = 0x6f00,
-	  .qpi_filters = 3, HASWELL },
-	{ "bdwde", UNCORE(86), .cboxes = 16, .devices = 0x6f00, HASWELL },
-	{ "ivbep", UNCORE(62), .cboxes = 15, .devices = 0x0e00,
-	  .has = 2, .imcs = 8, SANDY_BRIDGE, .states = 0x3f, .nids = 0xffff,
-	  .links_of = { 0x32, 0x10 }, .polled = { "irp" },
+static struct generation generations[] = {
+	{ "hswep", HASWELL },
+	{ "bdwep", HASWELL },
+	{ "bdwde", HASWELL },
+	{ "ivbep", SANDY_BRIDGE, .states = 0x3f, .nids = 0xffff, .links_of = { 0x32, 0x10 },
 	  /* intel_uncore (6.1) supports two R3QPI boxes, and faults with a third */
 	  .in_tree_sim = "qpi_ports=2",
 	  .lacks = { "inv", "imc+inv", "ubox/filter_tid", "ubox/filter_cid",
-		     "qpi/match_tx", "sbox/event" } },
-	{ "snbep", UNCORE(45), .cboxes = 8, .devices = 0x3c00,
-	  .has = 1, .imcs = 4, SANDY_BRIDGE, .states = 0x1f, .nids = 0xff,
-	  .polled = { "ubox", "cbox", "ha", "imc", "pcu", "qpi", "r2pcie",
-		      "r3qpi" },
+		     "qpi/match_tx" } },
+	{ "snbep", SANDY_BRIDGE, .states = 0x1f, .nids = 0xff,
 	  .lacks = { "ubox/filter_tid", "ubox/filter_cid", "cbox/filter_link",
 		     "cbox/filter_c6", "cbox/filter_nc", "cbox/filter_isoc",
-		     "qpi/match_tx", "sbox/event", "irp/event" } },
-	{ "xeon7100", FRONTSIDE(15, 6) },
-	{ "xeon7400", FRONTSIDE(6, 29) },
+		     "qpi/match_tx" } },
+	{ "xeon7100", FRONTSIDE },
+	{ "xeon7400", FRONTSIDE },
 };
 
-enum { GENERATIONS = sizeof(generations) / sizeof(*generations) };
+/* A register of box 0, or of the box with number @box in the function of box 0 */
+struct box_reg {
+	char type[24], has[8], name[24];
+	unsigned int box;
+	uint32_t at;
+};
+
+/* The generation's part of the table */
+static struct {
+	struct box_type type[BOX_TYPES - 1];
+	struct box_reg reg[MAX_REGISTERS];
+	struct box_function function[MAX_FUNCTIONS];
+	unsigned int types, regs, functions;
+} table;
+
+/* Names of the box types of all generations, of each */
+static char names[MAX_NAMES][24];
+static unsigned int n_names;
 
 static void read_processor(unsigned int *family, unsigned int *model)
 {
@@ -77,26 +77,227 @@ static void read_processor(unsigned int *family, unsigned int *model)
 		fclose(f);
 }
 
+static unsigned int number(const char *text)
+{
+	return strtoul(text, NULL, 0);
+}
+
+static void add_type(char *const *field)
+{
+	struct box_type *t = &table.type[table.types++];
+
+	snprintf(t->name, sizeof(t->name), "%s", field[0]);
+	t->boxes = number(field[1]);
+	t->pci = !strcmp(field[2], "pci");
+	t->in_function = number(field[3]);
+	t->general = number(field[4]);
+	t->interrupts = number(field[5]);
+	t->stride = number(field[6]);
+}
+
+static void add_register(char *const *field)
+{
+	struct box_reg *r = &table.reg[table.regs++];
+
+	snprintf(r->type, sizeof(r->type), "%s", field[0]);
+	snprintf(r->has, sizeof(r->has), "%s", field[1]);
+	r->box = number(field[2]);
+	snprintf(r->name, sizeof(r->name), "%s", field[3]);
+	r->at = number(field[4]);
+}
+
+static void add_function(char *const *field)
+{
+	struct box_function *f = &table.function[table.functions++];
+
+	snprintf(f->type, sizeof(f->type), "%s", field[0]);
+	f->box = number(field[1]);
+	snprintf(f->has, sizeof(f->has), "%s", field[2]);
+	f->device = number(field[3]);
+	sscanf(field[4], "%u.%u", &f->slot, &f->function);
+}
+
+/* Split a row, call its kind's function, and return false if the row is malformed. */
+static bool read_row(char *line, const char *name)
+{
+	static const struct {
+		const char *name;
+		unsigned int fields;
+		void (*add)(char *const *field);
+	} kinds[] = {
+		{ "processor", 2, NULL },
+		{ "type", 7, add_type },
+		{ "register", 5, add_register },
+		{ "function", 5, add_function },
+	};
+	char *field[MAX_FIELDS];
+	unsigned int n = 0;
+
+	while (n < MAX_FIELDS && (field[n] = strsep(&line, "\t\n")))
+		n++;
+	if (n < 3 || n_names == MAX_NAMES)
+		return false;
+	if (!strcmp(field[1], "type"))
+		snprintf(names[n_names++], sizeof(*names), "%s", field[2]);
+	if (strcmp(field[0], name))
+		return true;
+	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (strcmp(field[1], kinds[i].name))
+			continue;
+		if (n < 2 + kinds[i].fields)
+			return false;
+		if (kinds[i].add)
+			kinds[i].add(field + 2);
+		return table.types < BOX_TYPES - 1 && table.regs < MAX_REGISTERS &&
+		       table.functions < MAX_FUNCTIONS;
+	}
+	return false;
+}
+
+/* Find the name of the generation of a processor in the table. */
+static const char *name_of(FILE *f, unsigned int family, unsigned int model)
+{
+	static char name[24];
+	unsigned int its_family, its_model;
+	char line[256];
+
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%23s processor %u %u", name, &its_family, &its_model) == 3 &&
+		    its_family == family && its_model == model)
+			return name;
+	return generations[0].name;
+}
+
+static struct generation *find_generation(void)
+{
+	unsigned int family = 0, model = 0;
+	struct generation *g = generations;
+	char path[512], line[256];
+	const char *name;
+	FILE *f;
+
+	file_of_build(path, sizeof(path), "machines.tsv");
+	f = fopen(path, "re");
+	if (!f)
+		tap_skip_all("%s: %s", path, strerror(errno));
+	read_processor(&family, &model);
+	name = name_of(f, family, model);
+	while (strcmp(g->name, name))
+		if (++g == generations + ARRAY_SIZE(generations))
+			tap_bail("%s is a machine of %s, of which the tests know nothing",
+				 path, name);
+	rewind(f);
+	while (fgets(line, sizeof(line), f))
+		if (!read_row(line, name))
+			tap_bail("%s: a row of %s is malformed, or there are too many",
+				 path, name);
+	fclose(f);
+	for (unsigned int i = 0; i < BOX_TYPES; i++)
+		g->types[i] = i < table.types ? table.type[i].name : "";
+	return g;
+}
+
 const struct generation *generation(void)
 {
 	static const struct generation *found;
 
-	if (!found) {
-		unsigned int family = 0, model = 0;
-
-		read_processor(&family, &model);
-		found = generations;
-		for (unsigned int i = 0; i < GENERATIONS; i++)
-			if (generations[i].cpu_family == family &&
-			    generations[i].cpu_model == model)
-				found = &generations[i];
-	}
+	if (!found)
+		found = find_generation();
 	return found;
 }
 
-uint16_t generation_device(uint16_t haswell)
+const struct box_type *box_type(const char *name)
 {
-	return haswell - generations[0].devices + generation()->devices;
+	generation();
+	for (unsigned int i = 0; i < table.types; i++)
+		if (!strcmp(table.type[i].name, name))
+			return &table.type[i];
+	return NULL;
+}
+
+bool names_absent_type(const char *name)
+{
+	generation();
+	for (unsigned int i = 0; i < n_names; i++) {
+		size_t length = strlen(names[i]);
+
+		if (!strncmp(name, names[i], length) && strchr("_", name[length]) &&
+		    !box_type(names[i]))
+			return true;
+	}
+	return false;
+}
+
+const struct box_type *box_named(const char *box, unsigned int *index)
+{
+	const char *last = strrchr(box, '_');
+	char type[24];
+	int end = 0;
+
+	*index = 0;
+	if (!last || sscanf(last, "_%u%n", index, &end) != 1 || last[end])
+		last = box + strlen(box);
+	snprintf(type, sizeof(type), "%.*s", (int)(last - box), box);
+	return box_type(type);
+}
+
+unsigned int most_boxes(const char *type)
+{
+	const struct box_type *t = box_type(type);
+
+	return t ? t->boxes : 0;
+}
+
+unsigned int package_boxes(void)
+{
+	unsigned int n = 0;
+
+	generation();
+	for (unsigned int i = 0; i < table.types; i++)
+		n += table.type[i].boxes;
+	return n;
+}
+
+const struct box_type *box_type_like(bool pci, bool interrupts, unsigned int general)
+{
+	generation();
+	for (unsigned int i = 0; i < table.types; i++) {
+		const struct box_type *t = &table.type[i];
+
+		if (t->pci == pci && t->interrupts == interrupts && t->general >= general)
+			return t;
+	}
+	return NULL;
+}
+
+uint32_t box_register(const char *type, unsigned int box, const char *name)
+{
+	const struct box_type *t = box_type(type);
+
+	for (unsigned int i = 0; t && i < table.regs; i++) {
+		const struct box_reg *r = &table.reg[i];
+
+		if (strcmp(r->type, type) || strcmp(r->name, name) ||
+		    r->box != box % t->in_function)
+			continue;
+		return r->at + t->stride * box;
+	}
+	return 0;
+}
+
+const struct box_function *box_function(const char *type, unsigned int box,
+					const char *has)
+{
+	const struct box_type *t = box_type(type);
+
+	for (unsigned int i = 0; t && i < table.functions; i++) {
+		const struct box_function *f = &table.function[i];
+
+		if (!strcmp(f->type, type) && f->box == box / t->in_function &&
+		    !strcmp(f->has, has))
+			return f;
+	}
+	return NULL;
 }
 
 /* Return whether boxes of @type do not have @field. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Properties of a processor generation that the tests can take neither from the PMUs'
- * files in sysfs nor from the event catalogue.
+ * What the tests know of the machine's processor generation beside the PMUs' files in sysfs
+ * and the event catalogue: its box types, registers and PCI functions, which the simulated
+ * hardware's tables say (selftests/sim/machines), and a few properties.
  */
 #ifndef SELFTESTS_GENERATION_H
 #define SELFTESTS_GENERATION_H
@@ -9,53 +10,96 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BOX_TYPES	10	/* number in the generation with the most box types */
+#define BOX_TYPES	16	/* most box types of a generation, and the end of their list */
+
+/**
+ * struct box_type - a box type of the generation
+ * @name: as in the names of PMUs
+ * @boxes: largest number of boxes in a package
+ * @pci: the registers are in PCI configuration space, and not MSRs
+ * @in_function: number of boxes in a PCI function
+ * @general: number of general counters of a box
+ * @interrupts: an overflow sends an interrupt
+ * @stride: distance of the MSRs of two boxes
+ */
+struct box_type {
+	char name[24];
+	unsigned int boxes;
+	bool pci;
+	unsigned int in_function, general;
+	bool interrupts;
+	unsigned int stride;
+};
+
+/**
+ * struct box_function - a PCI function of a box
+ * @type: the box type
+ * @box: number of the box in its package
+ * @has: what the function has of the box: "box" (counters), "filter" (the filter registers
+ *	alone), or "beside"
+ * @device: device ID
+ * @slot, @function: where it is on its bus
+ */
+struct box_function {
+	char type[24];
+	unsigned int box;
+	char has[8];
+	uint16_t device;
+	unsigned int slot, function;
+};
 
 /**
  * struct generation - a generation of processors
  * @name: name in the names of PMUs
- * @types: box types; "" after the last box type
- * @cpu_family, @cpu_model: family and model of the processors
- * @cboxes, @has, @imcs: largest number of CBos, home agents and memory channels of a
- *	package
- * @devices: upper byte of the PCI device IDs; the lower byte is 0
+ * @types: names of the box types; "" after the last box type
  * @narrow: width in bits of the counters that may be narrower than 48 bits
  * @tids, @states, @nids: bits of a CBo's filter_tid, filter_state and filter_nid
  * @links_of: event of a CBo that obeys filter_link, by code and unit mask
- * @cbox_msr: first MSR of CBo 0, or of all counters in a generation without CBos
- * @cbox_stride: distance of the MSRs of two CBos
- * @cbox_ctl, @cbox_ctr: first control register and first counter, counted from @cbox_msr
  * @one_a_cycle: no counter adds more than one in a cycle
- * @qpi_filters: number of QPI ports whose filters are known
  * @in_tree_sim: simulator parameters that intel_uncore needs in order not to fault
  * @written_twice: some control registers must be written twice in a row
- * @polled: box types whose overflows do not interrupt
  * @lacks: format fields that Haswell's boxes have and boxes of this generation lack:
  *	"type/field" for a box type, or "field" for all box types except those with
  *	"type+field"
  */
 struct generation {
 	const char *name;
-	const char *const *types;
-	unsigned int cpu_family, cpu_model, cboxes, has, imcs;
-	uint16_t devices;
+	const char *types[BOX_TYPES];
 	unsigned int narrow;
 	unsigned int tids, states, nids;
 	struct {
 		unsigned int event, umask;
 	} links_of;
-	uint32_t cbox_msr, cbox_stride, cbox_ctl, cbox_ctr;
-	unsigned int qpi_filters;
 	bool one_a_cycle;
 	const char *in_tree_sim;
 	bool written_twice;
-	const char *polled[9], *lacks[12];
+	const char *lacks[12];
 };
 
 /* Generation of this machine's processor, or Haswell's if the processor is of none */
 const struct generation *generation(void);
-/* PCI device ID of this generation that corresponds to Haswell's ID @haswell */
-uint16_t generation_device(uint16_t haswell);
+/* The generation's box type with that name, or NULL */
+const struct box_type *box_type(const char *name);
+/* Return whether @name is, or begins with, a box type that only other generations have. */
+bool names_absent_type(const char *name);
+/* The type of a box, "imc_0" or "pcu", or NULL; @index gets the box's number */
+const struct box_type *box_named(const char *box, unsigned int *index);
+/* Largest number of boxes in a package: of a type, 0 if there is no such type; and of all */
+unsigned int most_boxes(const char *type);
+unsigned int package_boxes(void);
+/*
+ * First box type in MSRs (@pci: in PCI space) with at least @general general counters whose
+ * overflows interrupt or not (@interrupts); NULL if there is none
+ */
+const struct box_type *box_type_like(bool pci, bool interrupts, unsigned int general);
+/*
+ * Address of a register of a box, by its name in the simulator's file "registers": an MSR, or
+ * an offset in the box's function. 0 if there is no such register.
+ */
+uint32_t box_register(const char *type, unsigned int box, const char *name);
+/* The PCI function of a box that has "box", "filter" or "beside"; NULL: there is none */
+const struct box_function *box_function(const char *type, unsigned int box,
+					const char *has);
 /*
  * Return whether @event, such as "event=0,inv=1", has a format field that boxes of type
  * @type lack in this generation.

@@ -121,53 +121,39 @@ int64_t driver_count(enum driver driver, const char *box, const char *event,
 
 enum { CTL_EV_SEL = 0xff, CTL_EN = 1 << 22 };
 
-/*
- * First control register of each box that needs two writes: an MSR of an SBo, an offset
- * in the configuration space of PCI function @device of the other boxes
- */
-static const struct twice_box {
-	const char *box;
-	uint32_t first;
-	uint16_t device;
-} twice_boxes[] = {
-	{ "sbox_0", 0x721, 0 },		{ "sbox_1", 0x72b, 0 },
-	{ "sbox_2", 0x735, 0 },		{ "sbox_3", 0x73f, 0 },
-	{ "r2pcie", 0xd8, 0x2f34 },	{ "r3qpi_0", 0xd8, 0x2f36 },
-	{ "r3qpi_1", 0xd8, 0x2f37 },	{ "r3qpi_2", 0xd8, 0x2f3e },
-};
-
-static int write_control(const struct twice_box *b, int pkg, int ctr,
-			 uint32_t value)
+/* Write a control register of a box without the driver. */
+static int write_control(const struct box_type *t, unsigned int box, int pkg,
+			 const char *name, uint32_t value)
 {
+	uint32_t reg = box_register(t->name, box, name);
 	char function[16];
 
-	if (!b->device)
-		return msr_write(package_cpu(pkg, 0), b->first + ctr, value);
-	if (!pci_find(function, b->device, pkg))
+	if (!t->pci)
+		return msr_write(package_cpu(pkg, 0), reg, value);
+	if (!pci_find(function, t->name, box, "box", pkg))
 		return -ENODEV;
-	return pci_config_write(function, b->first + 4 * ctr, value);
+	return pci_config_write(function, reg, value);
 }
 
 bool in_tree_write_twice(const char *box, int pkg, unsigned int event_select)
 {
-	const struct twice_box *b = twice_boxes;
+	unsigned int index;
+	const struct box_type *t = box_named(box, &index);
 	bool ok = true;
 
-	while (strcmp(b->box, box))
-		b++;
-	if (!b->device && access("/dev/cpu/0/msr", F_OK) &&
-	    system("modprobe msr"))
+	if (!t->pci && access("/dev/cpu/0/msr", F_OK) && system("modprobe msr"))
 		return false;
-	for (int ctr = 0; ctr < 4; ctr++) {
-		char name[32];
+	for (unsigned int ctr = 0; ctr < t->general; ctr++) {
+		char name[16], shown[48];
 		uint64_t value = 0;
 
-		snprintf(name, sizeof(name), "%s ctl%d", box, ctr);
-		if (!sim_register(pkg, name, &value) || !(value & CTL_EN))
+		snprintf(name, sizeof(name), "ctl%u", ctr);
+		snprintf(shown, sizeof(shown), "%s %s", box, name);
+		if (!sim_register(pkg, shown, &value) || !(value & CTL_EN))
 			continue;
 		value = (value & ~CTL_EV_SEL) | event_select;
-		ok &= !write_control(b, pkg, ctr, value) &
-		      !write_control(b, pkg, ctr, value);
+		ok &= !write_control(t, index, pkg, name, value) &
+		      !write_control(t, index, pkg, name, value);
 	}
 	return ok;
 }

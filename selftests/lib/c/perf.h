@@ -17,7 +17,7 @@
 #define PMU_NAME_MAX	48
 #define MAX_GROUP	16
 
-/* Box types "ubox", "cbox", ... in the order of the manual's chapter 2; "" ends the list */
+/* Names of the box types "ubox", "cbox", ... of this generation; "" ends the list */
 #define box_types	(generation()->types)
 
 /*

@@ -294,11 +294,9 @@ bool sampler_clean(const struct sampler *s, const char *what)
 
 bool signals(const char *type)
 {
-	const char *const *polled = generation()->polled;
+	const struct box_type *t = box_type(type);
 
-	while (*polled && strcmp(*polled, type))
-		polled++;
-	return !*polled;
+	return t && t->interrupts;
 }
 
 /* Return whether the event adds one in each cycle. */

@@ -299,19 +299,26 @@ int pci_config_write(const char *name, unsigned int offset, uint32_t value)
 	return pci_access(name, offset, &value, true);
 }
 
-bool pci_find(char *name, uint16_t device_id, int pkg)
+/* Return whether a function, by its name in sysfs, is the one of a box. */
+static bool is_function(const char *name, const struct box_function *f)
 {
+	unsigned int slot, function;
+	uint32_t id;
+
+	return sscanf(name, "%*x:%*x:%x.%u", &slot, &function) == 2 && slot == f->slot &&
+	       function == f->function && !pci_config_read(name, 0, &id) &&
+	       id == ((uint32_t)f->device << 16 | 0x8086);
+}
+
+bool pci_find(char *name, const char *type, unsigned int box, const char *has, int pkg)
+{
+	const struct box_function *f = box_function(type, box, has);
 	struct dirent **list;
-	int n = scandir(PCI_DEVICES, &list, NULL, alphasort);
+	int n = f ? scandir(PCI_DEVICES, &list, NULL, alphasort) : -1;
 	bool found = false;
 
-	device_id = generation_device(device_id);
 	for (int i = 0; i < n; i++) {
-		uint32_t id;
-
-		if (!found && list[i]->d_name[0] != '.' &&
-		    !pci_config_read(list[i]->d_name, 0, &id) &&
-		    id == ((uint32_t)device_id << 16 | 0x8086) && !pkg--) {
+		if (!found && is_function(list[i]->d_name, f) && !pkg--) {
 			snprintf(name, 16, "%.15s", list[i]->d_name);
 			found = true;
 		}

@@ -117,12 +117,11 @@ int pci_config_read(const char *function_name, unsigned int offset,
 int pci_config_write(const char *function_name, unsigned int offset,
 		     uint32_t value);
 /*
- * Find package @pkg's PCI function with device ID @device_id, which is an ID of Haswell
- * (vendor 8086) and stands for the corresponding ID of this generation. Write the name of
- * the function to @name[16]. It is the @pkg-th function with the ID in bus order, because
- * the simulator's bus numbers ascend with the package. Return false if there is no such
- * function.
+ * Find package @pkg's PCI function that has "box" or "filter" of a box, as box_function().
+ * Write the name of the function to @name[16]. It is the @pkg-th function with its device ID
+ * at its place in bus order, because the simulator's bus numbers ascend with the package.
+ * Return false if there is no such function.
  */
-bool pci_find(char *name, uint16_t device_id, int pkg);
+bool pci_find(char *name, const char *type, unsigned int box, const char *has, int pkg);
 
 #endif
