@@ -41,7 +41,7 @@ module_param_named(fixed_bits, sim.config.fixed_bits, uint, 0444);
 MODULE_PARM_DESC(fixed_bits, "Width of fixed counters, 32-48 (default 48)");
 module_param_named(num_c, sim.config.num_c, int, 0444);
 MODULE_PARM_DESC(num_c,
-		 "What U_MSR_PMON_GLOBAL_CONFIG.num_c reads, 0-31 (default -1: the number of boxes)");
+		 "What U_MSR_PMON_GLOBAL_CONFIG.num_c reads, 0-31, and the number of CHAs in CAPID6 (default -1: the number of boxes)");
 module_param_named(node_map, sim.config.node_map, uint, 0444);
 MODULE_PARM_DESC(node_map,
 		 "Node id of each of eight packages, an octal digit each from the right (default 076543210)");
@@ -106,7 +106,10 @@ static const struct model_generation *sim_find_model(void)
 				      boot_cpu_data.x86 ==
 				      (*gen)->cpu_family &&
 				      boot_cpu_data.x86_model ==
-				      (*gen)->cpu_model)
+				      (*gen)->cpu_model &&
+				      (!(*gen)->max_stepping ||
+				       boot_cpu_data.x86_stepping <=
+				       (*gen)->max_stepping))
 			return *gen;
 	}
 	return *sim_model_name ? NULL : model_generations[0];
@@ -117,7 +120,7 @@ static int sim_choose_model(struct model_config *c)
 {
 	const struct model_generation *const *gen;
 	unsigned int used = 0;
-	char names[64] = "";
+	char names[96] = "";
 
 	c->gen = sim_find_model();
 	if (!c->gen) {

@@ -13,6 +13,7 @@ const struct model_generation *const model_generations[] = {
 	&model_snbep,
 	&model_xeon7100,
 	&model_xeon7400,
+	&model_skx,
 	NULL
 };
 

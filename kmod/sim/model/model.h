@@ -72,6 +72,7 @@ struct model_function;
  * @name: as in PMU names
  * @cpu_family: family of the processors by CPUID
  * @cpu_model: model of the processors by CPUID
+ * @max_stepping: largest stepping of the processors; 0: the model has no other processors
  * @ubox_device: PCI device ID of the UBox's function, by which the uncore is
  *	recognised; 0: the generation has no PCI functions
  * @counter_bits: documented width of the counters of the box types with QUIRK_NARROW
@@ -84,7 +85,7 @@ struct model_function;
  * @types: the box types
  * @ntypes: number of @types, up to MODEL_MAX_TYPES
  * @num_c: name of the box type whose number of boxes software can read from
- *	U_MSR_PMON_GLOBAL_CONFIG.num_c
+ *	U_MSR_PMON_GLOBAL_CONFIG.num_c or from a capability register
  * @die: name of the box type whose number of boxes depends on the die, which software can
  *	read from a capability register; NULL: none
  * @functions: PCI functions
@@ -97,7 +98,7 @@ struct model_function;
  */
 struct model_generation {
 	const char *name;
-	u8 cpu_family, cpu_model;
+	u8 cpu_family, cpu_model, max_stepping;
 	u16 ubox_device;
 	u8 counter_bits;
 	bool freezes;
@@ -115,7 +116,7 @@ struct model_generation {
 
 extern const struct model_generation model_hswep, model_bdwep, model_bdwde,
 				     model_ivbep, model_snbep, model_xeon7100,
-				     model_xeon7400;
+				     model_xeon7400, model_skx;
 
 /* All generations; the last entry is NULL. */
 extern const struct model_generation *const model_generations[];
@@ -218,10 +219,12 @@ enum model_dir { MODEL_RX, MODEL_TX };
  * @state: CBo line state, one-hot as in FILTER0.state (bit 0 I .. bit 6 M')
  * @link: CBo QPI link, one-hot as in FILTER0 bits 8:6
  * @nid: CBo target node, one-hot as in FILTER1.nid
- * @opc: CBo IDI opcode as in FILTER1.opc; HA: QPI opcode as in OPCODEMATCH
+ * @opc: CBo or CHA IDI opcode as in FILTER1.opc; HA: QPI opcode as in OPCODEMATCH
  * @nc: CBo request attribute, as in FILTER1.nc
  * @c6: CBo request attribute, as in FILTER1.c6
  * @isoc: CBo request attribute, as in FILTER1.isoc
+ * @remote: CHA request attribute: the address belongs to memory of another package
+ * @near: CHA request attribute: the memory is used as a cache of other memory
  * @addr: HA physical address
  * @dir: direction of a QPI packet
  * @pkt: QPI packet, as the MATCH0 (pkt[0]) and MATCH1 (pkt[1]) words
@@ -246,7 +249,7 @@ struct model_txn {
 	u64 count;
 	u32 value;
 	u32 tid, state, link, nid, opc;
-	bool nc, c6, isoc;
+	bool nc, c6, isoc, remote, near;
 	u64 addr;
 	enum model_dir dir;
 	u32 pkt[2];

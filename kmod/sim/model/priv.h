@@ -59,6 +59,8 @@ enum model_reg_type {
 	REG_FREE,		/* a free-running counter */
 	REG_GLOBAL_CTL, REG_GLOBAL_STATUS, REG_GLOBAL_CONFIG,
 	REG_CONST,		/* reads @keep */
+	REG_BOX_MASK,		/* reads a bit for each box of generation.num_c */
+	REG_BUSES,		/* reads @keep and, from bus @index on, a byte for each bus */
 	REG_NODE_ID,		/* reads the package's node id */
 	REG_NODE_MAP,		/* reads the node ids of all packages */
 	REG_DIE,		/* reads 0 with the least boxes of generation.die, else @keep */
@@ -103,6 +105,7 @@ enum model_filter_op {
 	FILTER_PACKET,		/* QPI match and mask registers */
 	FILTER_UMASK,		/* no field: a counter without @umask counts nothing */
 	FILTER_EQUAL_IF_SET,	/* as FILTER_EQUAL; a field of 0 passes every attribute */
+	FILTER_OPCODES,		/* bit 0: any; else equal to bits 15:6 or 25:16, unless 0 */
 	FILTER_FILL,		/* field 1: any fill; 2, 3: equal; 0: passes everything */
 	FILTER_CORES,		/* core_select of GSNPQ on Xeon 7100, which has two cores */
 	FILTER_MODULES,		/* core_select of GSNPQ on Xeon 7400, which has three modules */
@@ -113,7 +116,7 @@ enum model_attr {
 	ATTR_NONE, ATTR_TID, ATTR_STATE, ATTR_LINK, ATTR_NID, ATTR_OPC,
 	ATTR_NC, ATTR_C6, ATTR_ISOC, ATTR_ADDR, ATTR_FREQ,
 	ATTR_AGENT, ATTR_FLOW, ATTR_TYPE, ATTR_SNOOP, ATTR_CORE, ATTR_FILL,
-	ATTR_CROSS, ATTR_BLOCK,
+	ATTR_CROSS, ATTR_BLOCK, ATTR_HOME, ATTR_MEMORY,
 };
 
 /**

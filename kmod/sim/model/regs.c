@@ -64,6 +64,17 @@ static bool die_is_smallest(const struct model *m)
 	return i == MODEL_MAX_TYPES || m->count[i] == m->gen->types[i].boxes.least;
 }
 
+/* Return the numbers of a package's buses, a byte each. */
+static u64 bus_numbers(const struct model *m, unsigned int pkg)
+{
+	u64 numbers = 0;
+	unsigned int i;
+
+	for (i = 0; i < m->gen->nbuses; i++)
+		numbers |= (u64)model_bus_number(&m->cfg, pkg, i) << (8 * i);
+	return numbers;
+}
+
 /*
  * Return the value of a register outside the boxes. An NMI handler reads the global control
  * and the global status without the model's lock.
@@ -80,6 +91,10 @@ static u64 read_global(const struct model *m, unsigned int pkg,
 		return __atomic_load_n(&p->status, __ATOMIC_SEQ_CST);
 	case REG_GLOBAL_CONFIG:
 		return p->config;
+	case REG_BOX_MASK:
+		return (1ULL << model_config_reset(m)) - 1;
+	case REG_BUSES:
+		return bus_numbers(m, pkg) >> (8 * r->index) | r->keep;
 	case REG_NODE_ID:
 		return model_node_map(&m->cfg) >> (3 * (pkg % MODEL_NODES)) & 7;
 	case REG_NODE_MAP:

@@ -47,6 +47,10 @@ u64 model_attribute(const struct model_txn *t, unsigned int attr,
 		return t->cross;
 	case ATTR_BLOCK:
 		return t->block;
+	case ATTR_HOME:
+		return t->remote ? 1 : 2;
+	case ATTR_MEMORY:
+		return t->near ? 1 : 2;
 	default:
 		return 0;
 	}
@@ -66,6 +70,9 @@ bool model_field_passes(unsigned int op, u64 field, u64 attr)
 		return !field || attr;
 	case FILTER_EQUAL_IF_SET:
 		return !field || attr == field;
+	case FILTER_OPCODES:
+		return (field & 1) || (attr && (attr == (field >> 6 & 0x3ff) ||
+						attr == (field >> 16 & 0x3ff)));
 	case FILTER_FILL:
 		return !field || (field == 1 ? attr != 0 : attr == field);
 	case FILTER_CORES:

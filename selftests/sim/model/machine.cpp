@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kNames[] = {"ubox", "cbox", "sbox", "ha",     "imc",
                                   "irp",  "pcu",  "qpi",  "r2pcie", "r3qpi",
-                                  "gbsq", "gsnpq", "fsb"};
+                                  "gbsq", "gsnpq", "fsb", "cha"};
 
 // Devices and functions of Table 1-3. pci_test.cpp checks the device IDs of the iMC.
 constexpr unsigned kHa[] = {devfn(18, 1), devfn(18, 5)};
@@ -288,6 +288,8 @@ s64 Machine::traffic(const Txn& txn) {
       .nc = txn.nc,
       .c6 = txn.c6,
       .isoc = txn.isoc,
+      .remote = txn.remote,
+      .near = txn.near,
       .addr = txn.addr,
       .dir = txn.dir,
       .pkt = {txn.pkt[0], txn.pkt[1]},

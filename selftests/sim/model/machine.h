@@ -47,9 +47,10 @@ constexpr unsigned devfn(unsigned device, unsigned function) {
 }
 
 // The box types of all generations: those of chapter 2 of the manual in its order, then the
-// box types of Xeon 7100 and 7400.
+// box types of Xeon 7100 and 7400, and of Skylake.
 enum BoxType {
   UBOX, CBOX, SBOX, HA, IMC, IRP, PCU, QPI, R2PCIE, R3QPI, GBSQ, GSNPQ, FSB,
+  CHA,
 };
 
 // The two buses of a package from Sandy Bridge to Broadwell
@@ -126,6 +127,8 @@ struct Txn {
   u32 fill = 0;
   bool cross = false;
   bool block = false;
+  bool remote = false;
+  bool near = false;
 };
 
 struct Pmi {

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tables of Skylake-SP: UBox, CHA, PCU and iMC. Its manual, document 336274, was not available:
+ * addresses and fields are from the in-tree driver, PCM, LIKWID and libpfm4, which agree.
+ *
+ * Guesses by Haswell: bit 62 of the global control and its core mask, the order of stages of an
+ * overflow, and the iMC's bits of the box status.
+ */
+#include "model/priv.h"
+#include "skx_waves.h"
+
+#define WAVES(box)	skx_##box##_waves
+
+#include "rows.h"
+
+#define MAX_CHAS	28
+#define CORE_SEL	0x0fffffffu	/* a bit for each core */
+
+#define FRZ_ALL		(1ULL << 63)
+#define WK_ON_PMI	(1ULL << 62)
+#define UNFRZ_ALL	(1ULL << 61)
+#define BUSES_VALID	(1ULL << 63)
+
+/* Fields that the control registers of all boxes have, except the PCU's */
+#define CTL		(CTL_EV_SEL | CTL_UMASK | CTL_EDGE_DET | CTL_OV_EN | \
+			 CTL_EN | CTL_INVERT)
+
+/* --- UBox ------------------------------------------------------------------ */
+
+static const struct model_reg ubox_regs[] = {
+	/* CPUBUSNO */
+	{ .at = 0x300, .type = REG_BUSES, .keep = BUSES_VALID, .name = "buses" },
+	{ .at = 0x700, .type = REG_GLOBAL_CTL, .name = "global_ctl",
+	  .keep = CORE_SEL | WK_ON_PMI, .wo = FRZ_ALL | UNFRZ_ALL },
+	{ .at = 0x701, .type = REG_GLOBAL_STATUS, .name = "global_status" },
+	/* no source says what it reads */
+	{ .at = 0x702, .type = REG_CONST, .name = "global_config" },
+	ROW_FIXED_CTL(0x703, CTL_EN | CTL_OV_EN, 0, 0),
+	ROW_FIXED_CTR(0x704),
+	ROW_CTL(0x705, 0, CTL | THRESH_5, 0),
+	ROW_CTL(0x706, 1, CTL | THRESH_5, 0),
+	/* thread in bit 0, core in bits 5:1 */
+	ROW_FILTER(0x707, 0, 0x3f, 0, "filter"),
+	ROW_STATUS(0x708, 0x3, 0),
+	ROW_CTR(0x709, 0),
+	ROW_CTR(0x70a, 1),
+};
+
+/* IPI_RCVD, DOORBELL_RCVD and INT_PRIO of EVENT_MSG */
+static const struct model_filter ubox_filters[] = {
+	{ .first = 0x42, .last = 0x42, .umask = 0x1c, .op = FILTER_EQUAL,
+	  .attr = ATTR_TID, .width = 6 },
+};
+
+static const u64 ubox_ov[] = { 1ULL << 1 };
+
+/* --- CHA ------------------------------------------------------------------- */
+
+#define CHA_CTL		(CTL | CTL_TID_EN | THRESH_8)
+
+static const struct model_reg cha_regs[] = {
+	ROW_BOX_CTL(0x0, 0),
+	ROW_CTL(0x1, 0, CHA_CTL, 0),
+	ROW_CTL(0x2, 1, CHA_CTL, 0),
+	ROW_CTL(0x3, 2, CHA_CTL, 0),
+	ROW_CTL(0x4, 3, CHA_CTL, 0),
+	ROW_FILTER(0x5, 0, 0x07fe1fff, 0, "filter0"),
+	ROW_FILTER(0x6, 1, 0xfffffe3b, 0, "filter1"),
+	ROW_STATUS(0x7, 0xf, 0),
+	ROW_CTR(0x8, 0),
+	ROW_CTR(0x9, 1),
+	ROW_CTR(0xa, 2),
+	ROW_CTR(0xb, 3),
+};
+
+/* TOR_INSERTS and TOR_OCCUPANCY */
+#define CHA_TOR(how, what, at, bits) \
+	{ .first = 0x35, .last = 0x36, .op = (how), .attr = (what), .reg = 1, \
+	  .shift = (at), .width = (bits) }
+
+static const struct model_filter cha_filters[] = {
+	{ .last = 0xff, .ctl = CTL_TID_EN, .op = FILTER_EQUAL,
+	  .attr = ATTR_TID, .width = 9 },
+	{ .first = 0x38, .last = 0x38, .op = FILTER_MEETS_IF_SET,
+	  .attr = ATTR_LINK, .shift = 9, .width = 4 },
+	{ .first = 0x34, .last = 0x34, .op = FILTER_MEETS, .attr = ATTR_STATE,
+	  .shift = 17, .width = 10 },
+	CHA_TOR(FILTER_MEETS, ATTR_HOME, 0, 2),
+	CHA_TOR(FILTER_OPCODES, ATTR_OPC, 3, 26),
+	CHA_TOR(FILTER_MEETS, ATTR_MEMORY, 4, 2),
+	CHA_TOR(FILTER_NEEDS, ATTR_C6, 29, 1),
+	CHA_TOR(FILTER_NEEDS, ATTR_NC, 30, 1),
+	CHA_TOR(FILTER_NEEDS, ATTR_ISOC, 31, 1),
+};
+
+static const u64 cha_ov[MAX_CHAS] = {
+	1ULL << 3, 1ULL << 4, 1ULL << 5, 1ULL << 6, 1ULL << 7, 1ULL << 8,
+	1ULL << 9, 1ULL << 10, 1ULL << 11, 1ULL << 12, 1ULL << 13, 1ULL << 14,
+	1ULL << 15, 1ULL << 16, 1ULL << 17, 1ULL << 18, 1ULL << 19, 1ULL << 20,
+	1ULL << 21, 1ULL << 22, 1ULL << 23, 1ULL << 24, 1ULL << 25, 1ULL << 26,
+	1ULL << 27, 1ULL << 28, 1ULL << 29, 1ULL << 30,
+};
+
+/* --- PCU ------------------------------------------------------------------- */
+
+#define PCU_CTL		(CTL_EV_SEL | CTL_OCC_SEL | CTL_EDGE_DET | CTL_OV_EN | \
+			 CTL_EN | CTL_INVERT | THRESH_5 | CTL_OCC_INVERT | \
+			 CTL_OCC_EDGE_DET)
+
+static const struct model_reg pcu_regs[] = {
+	ROW_BOX_CTL(0x710, 0),
+	ROW_CTL(0x711, 0, PCU_CTL, 0),
+	ROW_CTL(0x712, 1, PCU_CTL, 0),
+	ROW_CTL(0x713, 2, PCU_CTL, 0),
+	ROW_CTL(0x714, 3, PCU_CTL, 0),
+	ROW_FILTER(0x715, 0, 0xffffffff, 0, "filter"),
+	ROW_STATUS(0x716, 0xf, 0),
+	ROW_CTR(0x717, 0),
+	ROW_CTR(0x718, 1),
+	ROW_CTR(0x719, 2),
+	ROW_CTR(0x71a, 3),
+};
+
+#define PCU_BAND(event, at) \
+	{ .first = (event), .last = (event), .op = FILTER_REACHES, \
+	  .attr = ATTR_FREQ, .shift = (at), .width = 8 }
+
+static const struct model_filter pcu_filters[] = {
+	PCU_BAND(0x0b, 0),
+	PCU_BAND(0x0c, 8),
+	PCU_BAND(0x0d, 16),
+	PCU_BAND(0x0e, 24),
+};
+
+static const u64 pcu_ov[] = { 1ULL << 2 };
+
+/* --- iMC: a box is a channel ------------------------------------------------ */
+
+PCI_REGS_4(imc_regs, CTL | THRESH_8, 0,
+	ROW_FIXED_CTR(0xd0),
+	ROW_FIXED_CTL(0xf0, CTL_EN | CTL_OV_EN, MODEL_BIT(19), 0),
+	ROW_BOX_CTL(0xf4, 0),
+	ROW_STATUS(0xf8, 0x1f, 0));
+
+static const u64 imc_ov[] = {
+	1ULL << 39, 1ULL << 39, 1ULL << 39, 1ULL << 40, 1ULL << 40, 1ULL << 40,
+};
+
+/* --- box types --------------------------------------------------------------- */
+
+static const struct model_type box_types[] = {
+	{
+		.name = "ubox", BOXES(1, 1), .counters = 2, .has_fixed = true,
+		.thresh = 0x1f, .first = 0x300, .last = 0x70a,
+		.ov = ubox_ov, .ov_fixed = 1ULL << 0,
+		TABLES(ubox), FILTERS(ubox),
+	},
+	{
+		.name = "cha", BOXES(1, MAX_CHAS), .counters = 4,
+		.thresh = 0xff, .relay = 0x1f,
+		.first = 0xe00, .last = 0xe00 + MAX_CHAS * 16 - 1,
+		.base = 0xe00, .stride = 16, .ov = cha_ov,
+		TABLES(cha), FILTERS(cha),
+	},
+	{
+		.name = "pcu", BOXES(1, 1), .counters = 4, .thresh = 0x1f,
+		.first = 0x710, .last = 0x71a, .ov = pcu_ov, .clock = MODEL_PCLK,
+		TABLES_OF(pcu, e5_pcu_layout), FILTERS(pcu),
+	},
+	{
+		.name = "imc", BOXES(1, 6), .pci = true, .counters = 4,
+		.has_fixed = true, .status_shift = 1, .fixed_status = 1,
+		.thresh = 0xff, .ov = imc_ov, .clock = MODEL_DCLK,
+		TABLES(imc),
+	},
+};
+
+/* --- PCI functions, and other functions of their devices ----------------------- */
+
+static const struct model_reg ubox_pci_regs[] = {
+	{ .at = 0xc0, .bytes = 4, .type = REG_NODE_ID, .name = "node_id" },
+	{ .at = 0xcc, .bytes = 4, .type = REG_BUSES, .name = "buses0" },
+	{ .at = 0xd0, .bytes = 4, .type = REG_BUSES, .index = 4, .name = "buses4" },
+	{ .at = 0xd4, .bytes = 4, .type = REG_NODE_MAP, .name = "node_map" },
+};
+
+/* bits 27:0: the CHAs of the die by position */
+static const struct model_reg capid_regs[] = {
+	{ .at = 0x9c, .bytes = 4, .type = REG_BOX_MASK, .name = "capid6" },
+};
+
+#define ON_BUS(number, device, function, did, of, i, ...) \
+	{ .bus = (number), .devfn = DEVFN(device, function), .id = (did), \
+	  .type = (of), .box = (i), __VA_ARGS__ }
+#define CHANNEL(device, function, did, i) \
+	ON_BUS(2, device, function, did, "imc", i, \
+	       .class_code = CLASS_PERFORMANCE, .pmon = true)
+#define OTHER(number, device, did, of, i) \
+	ON_BUS(number, device, 0, did, of, i, .class_code = CLASS_SYSTEM)
+
+static const struct model_function functions[] = {
+	OTHER(0, 8, 0x2016, "ubox", 0),
+	ON_BUS(0, 8, 2, 0x2014, "ubox", 0, .class_code = CLASS_SYSTEM,
+	       .missing = MODEL_MISSING_UBOX, .regs = ubox_pci_regs,
+	       .nregs = MODEL_COUNT(ubox_pci_regs)),
+
+	OTHER(1, 30, 0x2080, "pcu", 0),
+	ON_BUS(1, 30, 3, 0x2083, "pcu", 0, .class_code = CLASS_SYSTEM,
+	       .missing = MODEL_MISSING_CAPID, .regs = capid_regs,
+	       .nregs = MODEL_COUNT(capid_regs)),
+
+	/* both controllers have the same device IDs */
+	OTHER(2, 10, 0x2040, "imc", 0),
+	CHANNEL(10, 2, 0x2042, 0),
+	CHANNEL(10, 6, 0x2046, 1),
+	OTHER(2, 11, 0x2048, "imc", 2),
+	CHANNEL(11, 2, 0x204a, 2),
+	OTHER(2, 12, 0x2040, "imc", 3),
+	CHANNEL(12, 2, 0x2042, 3),
+	CHANNEL(12, 6, 0x2046, 4),
+	OTHER(2, 13, 0x2048, "imc", 5),
+	CHANNEL(13, 2, 0x204a, 5),
+};
+
+const struct model_generation model_skx = {
+	.name = "skx", .cpu_family = 6, .cpu_model = 85, .max_stepping = 4,
+	.ubox_device = 0x2014, .counter_bits = 48,
+	.freezes = true, .frz_all = FRZ_ALL, .unfrz_all = UNFRZ_ALL,
+	.wk_on_pmi = WK_ON_PMI, .core_sel = CORE_SEL,
+	.types = box_types, .ntypes = MODEL_COUNT(box_types), .num_c = "cha",
+	.functions = functions, .nfunctions = MODEL_COUNT(functions),
+	.nbuses = 6, .second_devfn = DEVFN(22, 0),
+};
