@@ -6,7 +6,7 @@
 #ifndef XEON_UNCORE_SIM_HW_COMMON_H
 #define XEON_UNCORE_SIM_HW_COMMON_H
 
-#include "rows.h"
+#include "pcu.h"
 
 /* ADDR_OPC_MATCH, Table 2-68 */
 static const struct model_filter ha_filters[] = {
@@ -14,18 +14,6 @@ static const struct model_filter ha_filters[] = {
 	  .attr = ATTR_ADDR, .reg = 0, .shift = 6, .width = 40 },
 	{ .first = 0x20, .last = 0x20, .umask = 0x1e, .op = FILTER_EQUAL,
 	  .attr = ATTR_OPC, .reg = 2, .width = 6 },
-};
-
-/* PCU_MSR_PMON_BOX_FILTER, Table 2-160 */
-#define PCU_BAND(event, at) \
-	{ .first = (event), .last = (event), .op = FILTER_REACHES, \
-	  .attr = ATTR_FREQ, .shift = (at), .width = 8 }
-
-static const struct model_filter pcu_filters[] = {
-	PCU_BAND(0x0b, 0),
-	PCU_BAND(0x0c, 8),
-	PCU_BAND(0x0d, 16),
-	PCU_BAND(0x0e, 24),
 };
 
 #ifndef ONE_SOCKET

@@ -52,13 +52,6 @@ static const struct model_layout e5_layout = {
 	CTL_LAYOUT, BOX_CTL_LAYOUT, .frz_en = BOX_CTL_FRZ_EN,
 };
 
-/* The PCU's occupancy events have occ_sel as unit mask, and own bits for their comparison. */
-static const struct model_layout e5_pcu_layout = {
-	CTL_LAYOUT, BOX_CTL_LAYOUT, .frz_en = BOX_CTL_FRZ_EN,
-	.occ_event = CTL_OCC_EVENT, .occ_invert = CTL_OCC_INVERT,
-	.occ_edge_det = CTL_OCC_EDGE_DET,
-};
-
 /* The bits of the global control register that freeze, unfreeze and wake */
 #define GLOBAL_CTL_BITS \
 	.freezes = true, .frz_all = GLOBAL_CTL_FRZ_ALL, \

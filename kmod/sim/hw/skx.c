@@ -11,7 +11,7 @@
 
 #define WAVES(box)	skx_##box##_waves
 
-#include "rows.h"
+#include "pcu.h"
 
 #define MAX_CHAS	28
 #define CORE_SEL	0x0fffffffu	/* a bit for each core */
@@ -119,17 +119,6 @@ static const struct model_reg pcu_regs[] = {
 	ROW_CTR(0x718, 1),
 	ROW_CTR(0x719, 2),
 	ROW_CTR(0x71a, 3),
-};
-
-#define PCU_BAND(event, at) \
-	{ .first = (event), .last = (event), .op = FILTER_REACHES, \
-	  .attr = ATTR_FREQ, .shift = (at), .width = 8 }
-
-static const struct model_filter pcu_filters[] = {
-	PCU_BAND(0x0b, 0),
-	PCU_BAND(0x0c, 8),
-	PCU_BAND(0x0d, 16),
-	PCU_BAND(0x0e, 24),
 };
 
 static const u64 pcu_ov[] = { 1ULL << 2 };
