@@ -32,11 +32,27 @@ static const struct model_reg *find_reg(const struct model_reg *regs,
 	return NULL;
 }
 
+/* Return the register of an MSR among those with a stride of their own, or NULL. */
+static const struct model_reg *find_spread(const struct model_type *type, u32 msr,
+					   unsigned int *index)
+{
+	const struct model_reg *r = type->regs, *end = r + type->nregs;
+
+	for (; r < end; r++) {
+		if (!r->stride || msr < r->at || (msr - r->at) % r->stride)
+			continue;
+		*index = (msr - r->at) / r->stride;
+		return r;
+	}
+	return NULL;
+}
+
 /* Return the register of an MSR, and its box in @box_type and @index; or NULL. */
 static const struct model_reg *find_msr(const struct model *m, u32 msr,
 					unsigned int *box_type, unsigned int *index)
 {
 	const struct model_type *type;
+	const struct model_reg *r;
 	unsigned int at;
 
 	for (*box_type = 0; *box_type < m->gen->ntypes; ++*box_type) {
@@ -49,8 +65,11 @@ static const struct model_reg *find_msr(const struct model *m, u32 msr,
 			*index = (msr - type->base) / type->stride;
 			at = (msr - type->base) % type->stride;
 		}
-		if (*index < m->count[*box_type])
-			return find_reg(type->regs, type->nregs, at);
+		r = find_spread(type, msr, index);
+		if (!r)
+			r = find_reg(type->regs, type->nregs, at);
+		if (r && *index < m->count[*box_type])
+			return r;
 	}
 	return NULL;
 }

@@ -14,7 +14,7 @@
 #define MODEL_FIXED		4	/* index of a box's fixed counter */
 #define MODEL_MAX_BOXES		96	/* boxes of a package */
 #define MODEL_MAX_FILTERS	8	/* filter registers of a box */
-#define MODEL_MAX_FREE		3	/* free-running counters of a box */
+#define MODEL_MAX_FREE		25	/* free-running counters of a box */
 #define MODEL_MAX_QUEUES	4	/* queues of a box whose occupancy software can clear */
 
 /**
@@ -83,6 +83,11 @@ enum model_reg_type {
  * @wo: bits that act when written as 1 and read as 0
  * @zero: bits that must be written as 0; the manual calls the effect of a 1 undefined
  * @one: bits that must be written as 1; the manual calls the effect of a 0 undefined
+ * @stride: distance of the registers of two boxes, if it is not model_type.stride
+ * @bits: width of a free-running counter; 0: 32 in PCI space, 64 in an MSR
+ * @counts: a free-running counter counts an event, not the cycles of the box's clock
+ * @code: the event's code
+ * @umask: the event's unit mask
  * @name: name in the output of model_show_dirty()
  */
 struct model_reg {
@@ -92,6 +97,10 @@ struct model_reg {
 	u8 index;
 	u8 box;
 	u64 keep, wo, zero, one;
+	u8 stride, bits;
+	bool counts;
+	u16 code;
+	u8 umask;
 	const char *name;
 };
 
@@ -328,6 +337,7 @@ struct model_flow {
  * @ctr: counters
  * @free_from: cycle of the box's clock in which a free-running counter was 0; with
  *	@only_rates the value of the counter
+ * @free_count: value of a free-running counter that counts an event
  * @cleared: for each entry of model_type.queues, 1 plus the cycle of the box's clock at
  *	whose beginning software last cleared the occupancy; 0: never
  * @stamp: cycle of the model's time up to which @ctr and @status have been brought
@@ -348,7 +358,7 @@ struct model_box {
 	u64 ctl[MODEL_MAX_COUNTERS];
 	u32 filter[MODEL_MAX_FILTERS];
 	u64 ctr[MODEL_MAX_COUNTERS];
-	u64 free_from[MODEL_MAX_FREE];
+	u64 free_from[MODEL_MAX_FREE], free_count[MODEL_MAX_FREE];
 	u64 cleared[MODEL_MAX_QUEUES];
 	u64 stamp;
 	u64 frozen_at;
@@ -544,6 +554,9 @@ u64 model_rates_reach(const struct model_box *b, const struct model_plan *p,
 		      u64 from, u64 need);
 void model_restart_rates(struct model_box *b);
 
+bool model_plan_free_rates(const struct model_box *b, u32 code, u32 umask,
+			   struct model_plan *p);
+
 /* model/wave.c */
 bool model_waves_valid(const struct model_type *type);
 void model_clear_queue(const struct model *m, struct model_box *b, u32 code);
@@ -553,6 +566,10 @@ u64 model_plan_count(const struct model_box *b, const struct model_plan *p,
 		     u64 from, u64 cycles);
 u64 model_plan_reach(const struct model_box *b, const struct model_plan *p,
 		     u64 from, u64 need);
+
+/* model/free.c */
+void model_free_sync(struct model_box *b, u64 from, u64 cycles);
+void model_free_traffic(struct model_box *b, const struct model_txn *t, u64 count);
 
 /* model/sync.c */
 unsigned int model_ctr_bits(const struct model *m, const struct model_box *b,

@@ -161,6 +161,24 @@ bool model_plan_rates(const struct model_box *b, unsigned int ctr, u32 code,
 	return true;
 }
 
+/*
+ * Plan a free-running counter of an event. Return false if the event has a waveform, as
+ * model_plan_rates().
+ */
+bool model_plan_free_rates(const struct model_box *b, u32 code, u32 umask,
+			   struct model_plan *p)
+{
+	unsigned int i;
+
+	if (!b->only_rates && !has_flow_of(b, code))
+		return false;
+	*p = (struct model_plan){ .rated = true, .period = 1, .shape = RATES_SUM };
+	for (i = 0; i < b->flows; i++)
+		if (b->flow[i].txn.code == code && b->flow[i].txn.umask == umask)
+			p->flows[i / 32] |= MODEL_BIT(i % 32);
+	return true;
+}
+
 /* Return the count of a counter of flows in @cycles cycles from cycle @from on. */
 u64 model_rates_count(const struct model_box *b, const struct model_plan *p,
 		      u64 from, u64 cycles)

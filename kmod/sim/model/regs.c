@@ -49,9 +49,11 @@ static const char *undefined_text(const struct model_reg *r)
 	}
 }
 
-/* Bits of a free-running counter: 32 in PCI space, 64 in an MSR */
-static u64 free_mask(const struct model_box *b)
+/* Bits of a free-running counter */
+static u64 free_mask(const struct model_box *b, const struct model_reg *r)
 {
+	if (r->bits)
+		return (1ULL << r->bits) - 1;
 	return b->type->pci ? 0xffffffffu : U64_MAX;
 }
 
@@ -126,10 +128,12 @@ u64 model_reg_read(const struct model *m, const struct model_box *b,
 	case REG_FILTER:
 		return b->filter[r->index];
 	case REG_FREE:
+		if (r->counts)
+			return b->free_count[r->index] & free_mask(b, r);
 		if (b->only_rates)
-			return b->free_from[r->index] & free_mask(b);
+			return b->free_from[r->index] & free_mask(b, r);
 		return (model_box_cycles(m, b, m->cycles) -
-			b->free_from[r->index]) & free_mask(b);
+			b->free_from[r->index]) & free_mask(b, r);
 	default:
 		return read_global(m, b->pkg, r);
 	}
@@ -350,8 +354,8 @@ int model_reg_write(struct model *m, struct model_box *b,
 		break;
 	case REG_FREE:
 		/* read-only in the PCU (§2.8.2.2), writable in QPI (Table 2-178) */
-		if (!b->type->pci)
-			return MODEL_GP;
+		if (!b->type->pci || r->counts)
+			return b->type->pci ? MODEL_OK : MODEL_GP;
 		value |= model_reg_read(m, b, r) & ~mask;
 		if (!b->only_rates)
 			value = model_box_cycles(m, b, m->cycles) - value;

@@ -66,7 +66,10 @@ unsigned int model_box_sync(const struct model *m, struct model_box *b)
 	u32 bit;
 
 	b->stamp = m->cycles;
-	if (!cycles || !b->active || !model_box_counts(m, b))
+	if (!cycles)
+		return 0;
+	model_free_sync(b, from, cycles);
+	if (!b->active || !model_box_counts(m, b))
 		return 0;
 	for (ctr = 0; ctr < MODEL_MAX_COUNTERS; ctr++) {
 		if (!(b->active & MODEL_BIT(ctr)))

@@ -39,8 +39,10 @@ s64 model_traffic(struct model *m, const struct model_txn *t)
 	if (!b)
 		return -1;
 	model_box_sync(m, b);
-	if (!model_box_counts(m, b))
+	if (!model_box_counts(m, b)) {
+		model_free_traffic(b, t, t->count);
 		return t->count;
+	}
 	for (ctr = 0; ctr < b->type->counters; ctr++)
 		if ((b->active & MODEL_BIT(ctr)) && model_takes(b, ctr, t))
 			inc[ctr] = increment(b, ctr, t);
@@ -74,5 +76,6 @@ s64 model_traffic(struct model *m, const struct model_txn *t)
 		if (model_overflow(m, b, overflowed & b->armed))
 			break;
 	}
+	model_free_traffic(b, t, passed);
 	return passed;
 }

@@ -20,6 +20,12 @@ constexpr u64 kWide = 0x00ffefffff44ffffULL;
 constexpr model_wave kWaves[] = {{.code = 0x01, .umask = 0x00, .zeros = 0, .rule = MODEL_ANY,
                                   .max_inc = 1, .ctrs = 0xf, .period = 1, .v = {1}}};
 
+constexpr model_wave kFreeWaves[] = {
+    {.code = 0xff, .umask = 0x20, .zeros = 0, .rule = MODEL_EXACT, .max_inc = 4, .ctrs = 0,
+     .period = 2, .v = {4, 1}},
+    {.code = 0xff, .umask = 0x21, .zeros = 0, .rule = MODEL_EXACT, .max_inc = 1, .ctrs = 0,
+     .period = 1, .v = {0}}};
+
 model_reg reg(u32 at, u8 bytes, u8 type, u64 bits, const char* name) {
   model_reg r{};
   r.at = at;
@@ -55,6 +61,22 @@ const model_layout kLayout = [] {
 
 const model_reg kGlobalRegs[] = {reg(0x700, 8, REG_GLOBAL_CTL, 0, "global_ctl")};
 
+model_reg free_running(u32 at, u8 index, u8 stride, bool counts, u8 mask) {
+  model_reg r = reg(at, 8, REG_FREE, 0, "free");
+  r.index = index;
+  r.stride = stride;
+  r.bits = 36;
+  r.counts = counts;
+  r.code = 0xff;
+  r.umask = mask;
+  return r;
+}
+
+// Clock and bytes of ports 0 and 1, with different distances of the boxes' registers
+const model_reg kFreeRegs[] = {free_running(0xa45, 0, 0x20, false, 0),
+                               free_running(0xb00, 24, 0x10, true, 0x20),
+                               free_running(0xb01, 1, 0x10, true, 0x21)};
+
 model_type type(const char* name, bool pci, std::span<const model_reg> regs) {
   model_type t{};
   t.name = name;
@@ -72,8 +94,18 @@ model_type type(const char* name, bool pci, std::span<const model_reg> regs) {
   return t;
 }
 
+model_type free_type() {
+  model_type t = type("io_free_running", false, kFreeRegs);
+  t.boxes = {1, 3, false, nullptr};
+  t.counters = 0;
+  t.last = 0xb2f;
+  t.waves = kFreeWaves;
+  t.nwaves = std::size(kFreeWaves);
+  return t;
+}
+
 const model_type kTypes[] = {type("link", true, kLinkRegs), type("stack", false, kStackRegs),
-                             type("global", false, kGlobalRegs)};
+                             type("global", false, kGlobalRegs), free_type()};
 
 model_function function(unsigned at, u16 id, const char* box_type) {
   model_function f{};
@@ -174,6 +206,57 @@ TEST_F(Tables, TheGlobalControlFreezesByItsBits) {
   EXPECT_FALSE(model_frozen(m.model(), 0));
   m.advance(10);
   EXPECT_EQ(m.rdmsr(0xa41), 10u);
+}
+
+class FreeEvents : public Tables {
+ protected:
+  FreeEvents() { t.box_type = 3, t.box = 2, t.code = 0xff, t.umask = 0x21, t.value = 1; }
+  model_txn t{};
+};
+
+TEST_F(FreeEvents, EachRegisterHasItsStride) {
+  m.advance(11);
+  for (unsigned box : {0u, 1u, 2u}) {
+    EXPECT_EQ(m.rdmsr(0xa45 + 0x20 * box), 11u) << "the clock";
+    EXPECT_EQ(m.rdmsr(0xb00 + 0x10 * box), 29u) << "a waveform of 4 and 1";
+    EXPECT_EQ(m.rdmsr(0xb01 + 0x10 * box), 0u);
+  }
+  EXPECT_FALSE(model_msr_claims(m.model(), 0xa45 + 0x20 * 3));
+  EXPECT_FALSE(model_msr_claims(m.model(), 0xb30));
+  EXPECT_FALSE(model_msr_claims(m.model(), 0xb02));
+  EXPECT_EQ(m.wrmsr(0xb00, 0), MODEL_GP);
+}
+
+TEST_F(FreeEvents, CountsTransactionsWhetherFrozenOrNot) {
+  t.count = 1000;
+  model_traffic(m.model(), &t);
+  m.wrmsr(0x700, 1ULL << 63);
+  t.count = 234;
+  EXPECT_EQ(model_traffic(m.model(), &t), 234);
+  m.advance(10);
+  EXPECT_EQ(m.rdmsr(0xb21), 1234u);
+  EXPECT_EQ(m.rdmsr(0xb20), 25u);
+  EXPECT_EQ(m.rdmsr(0xb11), 0u) << "another box";
+}
+
+TEST_F(FreeEvents, WrapsAt36Bits) {
+  t.count = (1ULL << 36) + 5;
+  model_traffic(m.model(), &t);
+  EXPECT_EQ(m.rdmsr(0xb21), 5u);
+}
+
+TEST_F(FreeEvents, CountsRates) {
+  std::vector<u64> memory(model_rates_size(m.model()) / sizeof(u64) + 1);
+  model_give_rates(m.model(), memory.data());
+  const struct model_rate rate = {2, MODEL_RATE_ONE / 2};
+  ASSERT_EQ(model_rate(m.model(), &t, &rate), 0);
+  m.advance(100);
+  EXPECT_EQ(m.rdmsr(0xb21), 250u);
+  EXPECT_EQ(m.rdmsr(0xb20), 0u) << "the code has rates, and no waveform";
+  model_only_rates(m.model());
+  m.advance(100);
+  EXPECT_EQ(m.rdmsr(0xb21), 500u);
+  EXPECT_EQ(m.rdmsr(0xb10), 250u) << "a waveform until there were only rates";
 }
 
 }  // namespace
