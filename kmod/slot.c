@@ -131,14 +131,14 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 	if ((config[0] & type->regs.ctl_must) != type->regs.ctl_must ||
 	    !(layout->en | ctl))
 		return -EINVAL;
+	if (!type->general && (ctl & layout->event) != UNC_EVENT_FIXED)
+		return -EINVAL;
 	if ((ctl & layout->event) == UNC_EVENT_FIXED) {
 		err = unc_describe_special(type, slot);
 		if (err)
 			return err;
 		max_inc = 1;
 		most = slot->allowed & BIT(UNC_FIXED) ? 1 : type->max_inc;
-	} else if (!type->general) {
-		return -EINVAL;
 	} else {
 		u64 valid[3] = { type->regs.ctl_mask };
 
