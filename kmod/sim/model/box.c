@@ -15,7 +15,12 @@ unsigned int model_find_type(const struct model_generation *gen, const char *nam
 	return MODEL_MAX_TYPES;
 }
 
-/* Return the number of boxes of a type in a package. */
+unsigned int model_boxes(const struct model *m, unsigned int box_type)
+{
+	return box_type < m->gen->ntypes ? m->count[box_type] : 0;
+}
+
+/* Return the number of boxes of a type, by its name, in a package. */
 unsigned int model_boxes_named(const struct model *m, const char *name)
 {
 	return model_boxes(m, model_find_type(m->gen, name));

@@ -299,11 +299,6 @@ void model_second_function(struct model *m, unsigned int box_type,
 	m->cfg.twice_box = box;
 }
 
-unsigned int model_boxes(const struct model *m, unsigned int box_type)
-{
-	return box_type < m->gen->ntypes ? m->count[box_type] : 0;
-}
-
 /*
  * Write the name of a register into @text: "cbox_17 ctl0". No length is checked: the longest
  * name is shorter than the buffer of show_dirty().
