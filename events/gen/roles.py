@@ -49,11 +49,16 @@ def names_of(box, tool):
     return text.split(",") if text else []
 
 
+def is_for(entry, generation):
+    """Is an entry for generations with this one's way to connect boxes?"""
+    return entry.get("Interconnect") in (None, generation.interconnect)
+
+
 def box_types(generations, entry):
     """Lists of the box types that have what @entry asks for, one list for each name."""
     found = {}
     for generation in generations:
-        if entry.get("Interconnect") not in (None, generation.interconnect):
+        if not is_for(entry, generation):
             continue
         for box in generation.boxes:
             if (box.role, box.part) == place_of(entry):

@@ -46,8 +46,9 @@ BOX_PLACES = (
     ("selftests/catalogue/ucevent.py", r'"{box}"', "map its name in ucevent's lists to it"),
     ("Documentation/driver.rst", r"_{box}(?![a-z0-9])", "describe its PMUs"),
 )
-# Files, patterns and tasks for box types of the machine in the model's tests, which is
-# of the generation that the others inherit from.
+# Files, patterns and tasks for box types of the machine in the model's tests, and the
+# generation of that machine.
+MODELLED = "hswep"
 MODEL_PLACES = (
     ("selftests/sim/model/machine.cpp", r'"{box}"', "add its name and its registers"),
     ("selftests/sim/model/reference.cpp", r"_{box}_waves\b", "add its waveforms to "
@@ -85,7 +86,8 @@ def _simulated(top, path):
 
 def _box_types(generation, top, frontside):
     """Yield (file, task) for each box type of a generation."""
-    modelled = () if frontside else {box.name for box in generation.root.boxes}
+    modelled = {box.name for box in generation.root.boxes
+                if generation.root.name == MODELLED}
     for box in generation.boxes:
         places = [one for one in BOX_PLACES if not frontside or
                   one[0] not in ONLY_UNCORE]
@@ -157,7 +159,8 @@ def _roles(generation, catalogue):
             yield "events/series.json", "%s: give it a series: no entry of its Role " \
                 "and Part has one of its events" % box.name
         for entry in roles.load(catalogue, "limits.json"):
-            if roles.place_of(entry) != (box.role, box.part):
+            if roles.place_of(entry) != (box.role, box.part) or \
+                    not roles.is_for(entry, generation):
                 continue
             lacks = [name for name in roles.filled(
                 entry.get("Metrics", ""), box).split(",") if name and name not in metrics]

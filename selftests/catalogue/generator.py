@@ -570,6 +570,11 @@ def test_todo():
            other.stdout, run.stdout)
     result(not any("cbox: " in line for line in lines),
            "box types that another generation has are done", run.stdout)
+    mesh = generate("--todo", "skx")
+    result(mesh.stdout and not any(file in mesh.stdout for file in files) and
+           "ring at" not in mesh.stdout,
+           "a generation of its own needs neither a place in these nor limits of a ring",
+           mesh.stdout, mesh.stderr)
 
 
 def test_shown_names():

@@ -242,7 +242,8 @@ def limits(top=EVENTS, generations=None):
     entries, all_series = roles.load(top, "limits.json"), series_of(top, generations)
     return {generation.name: [one for one in (
         limit_of(entry, generation, all_series, names_by_role(entries, generation))
-        for entry in entries) if one] for generation in generations}
+        for entry in entries if roles.is_for(entry, generation)) if one]
+            for generation in generations}
 
 
 # --- C++
