@@ -14,7 +14,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
 from lib.python import metric_causes  # noqa: E402
 from lib.python.metric_causes import counter_0, is_relay, metrics  # noqa: E402
-from lib.python.metric_formulas import TABLES  # noqa: E402
 from lib.python.uncore import Tap  # noqa: E402
 from scenarios import causes, flow, generations  # noqa: E402
 from scenarios.expected import NO_CAUSE, expected  # noqa: E402
@@ -295,7 +294,7 @@ def main():
     tap = Tap()
     for test in (test_laws, test_metrics, test_events):
         test(tap)
-    for name in TABLES:
+    for name in MACHINES:
         if name != "hswep":
             test_generation(tap, name)
     tap.end()
