@@ -138,7 +138,7 @@ static int n_attrs, home;
 static void prepare_events(void)
 {
 	home = package_cpu(0, 0);
-	for (unsigned int k = 0; k < BOX_TYPES; k++) {
+	for (unsigned int k = 0; *box_types[k]; k++) {
 		const struct cat_event *e = plain_of(box_types[k]);
 		char pmu[PMU_NAME_MAX];
 

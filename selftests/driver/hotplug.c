@@ -94,7 +94,7 @@ static void watch(int cpu)
 {
 	n_watched = 0;
 	n_groups = 0;
-	for (int k = 0; k < BOX_TYPES; k++) {
+	for (int k = 0; *box_types[k]; k++) {
 		struct watched *w = &watched[n_watched];
 
 		w->event = plain_event(box_types[k], 0);
@@ -169,7 +169,7 @@ static bool cpumask_names(int pkg, int cpu)
 	char pmu[PMU_NAME_MAX];
 	bool ok = true;
 
-	for (int k = 0; k < BOX_TYPES; k++)
+	for (int k = 0; *box_types[k]; k++)
 		for (unsigned int i = 0; pmu_name(pmu, box_types[k], i); i++)
 			ok &= check_eq(pmu_cpu(pmu, pkg), cpu,
 				       "CPU of package %d in %s's cpumask", pkg,

@@ -372,7 +372,7 @@ TEST_F(ivbep, invert_of_other_boxes_is_refused)
 	unsigned int tried = 0;
 	char pmu[PMU_NAME_MAX];
 
-	for (unsigned int k = 0; k < BOX_TYPES; k++) {
+	for (unsigned int k = 0; *box_types[k]; k++) {
 		if (!strcmp(box_types[k], "imc") || !pmu_name(pmu, box_types[k], 0))
 			continue;
 		EXPECT_EQ(EINVAL, -event_open(pmu, pmu_cpu(pmu, 0), "config=%#llx",

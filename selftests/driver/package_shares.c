@@ -213,6 +213,7 @@ struct shared_box {
 	struct sampler sampling[COUNTERS];
 };
 
+/* A box of each type; the event is NULL after the last */
 static struct shared_box shared[BOX_TYPES];
 
 /* Find the first box of a type, and an event that may use each of its counters. */
@@ -255,12 +256,12 @@ static bool are_fair(const char *pmu, const double *share, unsigned int n)
 /* Wait until the shares of all boxes are equal. Return false after ROUNDS rounds. */
 static bool become_fair(bool (*fair)(const struct shared_box *b))
 {
-	unsigned int unfair = BOX_TYPES;
+	unsigned int unfair = 1;
 
 	for (unsigned int i = 0; i < ROUNDS && unfair; i++) {
 		sleep_ms(ROUND_MS);
 		unfair = 0;
-		for (unsigned int k = 0; k < BOX_TYPES; k++)
+		for (unsigned int k = 0; *box_types[k]; k++)
 			unfair += !fair(&shared[k]);
 	}
 	return !unfair;
@@ -272,7 +273,7 @@ FIXTURE_SETUP(users)
 {
 	machine_setup_once("clock=real", "");
 	ASSERT_EQ(0, -max_sample_rate(100000000));
-	for (unsigned int k = 0; k < BOX_TYPES; k++) {
+	for (unsigned int k = 0; *box_types[k]; k++) {
 		ASSERT_TRUE(find_shared(&shared[k], box_types[k]));
 	}
 }
@@ -296,7 +297,7 @@ TEST_F(users, on_two_cpus_count_in_equal_shares)
 	int perf_cpu = pmu_cpu(shared[0].pmu, 0);
 	int other = pmu_other_cpu(shared[0].pmu, 0);
 
-	for (struct shared_box *b = shared; b < shared + BOX_TYPES; b++) {
+	for (struct shared_box *b = shared; b->event; b++) {
 		for (unsigned int i = 0; i < 2 * b->n; i++) {
 			b->counting[i] = open_different(b, i < b->n ? perf_cpu : other,
 							i);
@@ -336,7 +337,7 @@ static unsigned int events_without_sample(void)
 
 	for (unsigned int i = 0; i < ROUNDS && missing; i++) {
 		missing = 0;
-		for (struct shared_box *b = shared; b < shared + BOX_TYPES; b++)
+		for (struct shared_box *b = shared; b->event; b++)
 			for (unsigned int k = 0; k < b->n; k++)
 				missing += !sampler_drain(&b->sampling[k]);
 		if (missing)
@@ -353,7 +354,7 @@ TEST_F(users, count_and_sample_in_equal_shares)
 	int other = pmu_other_cpu(shared[0].pmu, 0);
 
 	ASSERT_EQ(0, -sim_rates("on"));
-	for (struct shared_box *b = shared; b < shared + BOX_TYPES; b++) {
+	for (struct shared_box *b = shared; b->event; b++) {
 		ASSERT_EQ(0, -sim_rates("pkg=0 box=%s event=%#x umask=%#x rate=0.04",
 					pmu_box(b->pmu), b->event->code,
 					b->event->umask));
@@ -368,7 +369,7 @@ TEST_F(users, count_and_sample_in_equal_shares)
 	}
 	EXPECT_TRUE(become_fair(sampling_is_fair));
 	EXPECT_EQ(0, events_without_sample());
-	for (struct shared_box *b = shared; b < shared + BOX_TYPES; b++) {
+	for (struct shared_box *b = shared; b->event; b++) {
 		for (unsigned int i = 0; i < b->n; i++)
 			sampler_close(&b->sampling[i]);
 	}

@@ -87,7 +87,7 @@ static bool any_signals(void)
 {
 	char pmu[PMU_NAME_MAX];
 
-	for (unsigned int k = 0; k < BOX_TYPES; k++)
+	for (unsigned int k = 0; *box_types[k]; k++)
 		if (signals(box_types[k]) && pmu_name(pmu, box_types[k], 0))
 			return true;
 	return false;
@@ -529,7 +529,7 @@ TEST_F(all_types, of_all_packages_in_the_same_cycle)
 	char pmu[PMU_NAME_MAX];
 
 	for (int pkg = 0; pkg < packages(); pkg++) {
-		for (unsigned int k = 0; k < BOX_TYPES; k++) {
+		for (unsigned int k = 0; *box_types[k]; k++) {
 			const struct cat_event *e = ticks_of(box_types[k]);
 
 			/* not all generations have all types */

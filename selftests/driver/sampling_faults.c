@@ -47,13 +47,13 @@ static bool unharmed(int pkg)
 	char pmu[PMU_NAME_MAX];
 	bool ok = true;
 
-	for (unsigned int k = 0; k < BOX_TYPES; k++) {
+	for (unsigned int k = 0; *box_types[k]; k++) {
 		pmu_name(pmu, box_types[k], 0);
 		fd[k] = event_open(pmu, pmu_cpu(pmu, pkg), "config=%#" PRIx64,
 				   ticks_of(box_types[k])->config);
 	}
 	sim_advance(CYCLES);
-	for (unsigned int k = 0; k < BOX_TYPES; k++) {
+	for (unsigned int k = 0; *box_types[k]; k++) {
 		ok &= check_eq(event_count(fd[k]), CYCLES,
 			       "%s in package %d afterwards", box_types[k], pkg);
 		close(fd[k]);
@@ -186,7 +186,7 @@ TEST_F(wrong_cpu, pmis_are_carried_over_and_leave_nothing)
 {
 	for (int pkg = 0; pkg < packages(); pkg++) {
 		ASSERT_EQ(0, -sim_fault("wrong_cpu pkg=%d on", pkg));
-		for (unsigned int k = 0; k < BOX_TYPES; k++)
+		for (unsigned int k = 0; *box_types[k]; k++)
 			EXPECT_TRUE(samples_exactly(box_types[k], pkg, OVERFLOWS));
 		ASSERT_EQ(0, -sim_fault("wrong_cpu pkg=%d off", pkg));
 	}
@@ -485,7 +485,7 @@ static void expect_all_running(struct __test_metadata *_metadata)
 	int fd;
 
 	for (int pkg = 0; pkg < packages(); pkg++)
-		for (unsigned int k = 0; k < BOX_TYPES; k++) {
+		for (unsigned int k = 0; *box_types[k]; k++) {
 			ASSERT_TRUE(pmu_name(pmu, box_types[k], 0));
 			fd = event_open(pmu, pmu_cpu(pmu, pkg),
 					"config=%#" PRIx64,
@@ -508,7 +508,7 @@ TEST_F(storm, the_driver_unloads_right_after_it)
 	unsigned int n = 0;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		for (unsigned int k = 0; k < BOX_TYPES; k++)
+		for (unsigned int k = 0; *box_types[k]; k++)
 			for (int pkg = 0; pkg < packages() && pkg < 2; pkg++) {
 				ASSERT_TRUE(pmu_name(pmu, box_types[k], 0));
 				ASSERT_TRUE(open_sampler(&s[n++], pmu,

@@ -68,7 +68,7 @@ TEST_F(stopped, all_box_types_at_once_have_all_samples)
 	unsigned int n = 0;
 	uint64_t sum = 0;
 
-	for (unsigned int k = 0; k < BOX_TYPES; k++) {
+	for (unsigned int k = 0; *box_types[k]; k++) {
 		const struct cat_event *e = ticks_of(box_types[k]);
 
 		ASSERT_TRUE(last_box(pmu, box_types[k]));

@@ -123,7 +123,7 @@ static bool open_pairs(bool group)
 	bool ok = true;
 
 	n_pairs = 0;
-	for (unsigned int k = 0; k < BOX_TYPES; k++) {
+	for (unsigned int k = 0; *box_types[k]; k++) {
 		const struct cat_event *e = ticks_of(box_types[k]);
 
 		/* a UBox cannot be frozen, so its events do not start in one cycle */

@@ -223,7 +223,7 @@ static void watch_all(void)
 	char pmu[PMU_NAME_MAX], config[32];
 
 	n_watched = 0;
-	for (unsigned int k = 0; k < BOX_TYPES; k++) {
+	for (unsigned int k = 0; *box_types[k]; k++) {
 		if (!pmu_name(pmu, box_types[k], 0) || !ticks(box_types[k]))
 			continue;
 		snprintf(config, sizeof(config), "config=%#" PRIx64,

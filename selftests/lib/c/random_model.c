@@ -46,7 +46,7 @@ bool rng_chance(struct rng *r, unsigned int percent)
 void model_find_boxes(struct model *m)
 {
 	m->boxes = 0;
-	for (int k = 0; k < BOX_TYPES; k++) {
+	for (int k = 0; *box_types[k]; k++) {
 		char pmu[PMU_NAME_MAX];
 
 		for (unsigned int i = 0; pmu_name(pmu, box_types[k], i); i++) {
