@@ -64,15 +64,14 @@ def answer(sysfs, events, option="-e"):
 
 
 def test_perf(tap, generation, sysfs, texts):
-    boxes = {box.name for box in generation.boxes}
+    units = perf_names.boxes_by(generation, "PerfUnit")
     # names of events with a filter that perf's files do not set: they would count nothing
     filtered = {"unc_%s_%s" % (letter, event.name)
-                for letter, name in perf_names.LETTERS.items()
-                for box in generation.boxes if box.name == name
+                for letter, box in perf_names.boxes_by(generation, "Perf").items()
                 for event in box.events
                 if any(value is None for _, value in event.filters)}
     names = {entry["EventName"] for text in texts for entry in json.loads(text)
-             if perf_names.UNITS.get(entry["Unit"].upper()) in boxes and
+             if entry["Unit"].upper() in units and
              entry["EventName"].lower() not in filtered}
     said = answer(sysfs, sorted(filtered)[0])
     tap.ok(re.search(r"needs \w+=", said), "%s: %s needs a filter" % (
@@ -84,7 +83,8 @@ def test_perf(tap, generation, sysfs, texts):
     for name, want in (("unc_m_cas_count.rd", "imc"),
                        ("unc_m_no_such_thing", None)):
         said = answer(sysfs, name)
-        tap.ok((UNDERSTOOD in said) == (want in boxes),
+        there = any(box.name == want for box in generation.boxes)
+        tap.ok((UNDERSTOOD in said) == there,
                "%s: %s" % (generation.name, name), [said])
 
 
@@ -173,7 +173,7 @@ def main():
         with tempfile.TemporaryDirectory() as sysfs:
             make_machine(sysfs, generation)
             test_modifiers(tap, generation, sysfs)
-            texts = files.get(perf_names.FOLDERS.get(generation.name))
+            texts = files.get(generation.perf_folder)
             if texts:
                 test_perf(tap, generation, sysfs, texts)
             if generation.name == "hswep":
