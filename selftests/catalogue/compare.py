@@ -280,8 +280,10 @@ def in_our_names(generation, events):
 
 def likwid_list(generation, _args):
     """Encodings of the events in LIKWID's list, which has no extension bit."""
+    if not generation.processor:
+        raise Unavailable("no model number of its processor")
     boxes = {box.name for box in generation.boxes}
-    model = int(generation.load("boxes.json")["Model"])
+    model = generation.processor[1]
     try:
         with tempfile.TemporaryDirectory() as folder:
             text = likwid.listed(model, folder)
