@@ -42,7 +42,6 @@ CODES = {
     "r2pcie": {"CLOCKTICKS": 0x01, "RING_BL_USED": 0x09},
     "r3qpi": {"CLOCKTICKS": 0x01, "RING_BL_USED": 0x09},
     # Skylake-SP, by intel_uncore, PCM and LIKWID
-    "ubox": {"CTR_FIXED": 0xff},
     "cha": {"CLOCKTICKS": 0x00, "RxC_OCCUPANCY": 0x11, "RxC_INSERTS": 0x13,
             "COUNTER0_OCCUPANCY": 0x1f, "TOR_INSERTS": 0x35, "TOR_OCCUPANCY": 0x36,
             "REQUESTS": 0x50, "DIR_LOOKUP": 0x53},
@@ -419,7 +418,7 @@ def skylake():
         yield ("imc", "dram_%s_latency_ns" % name, "ns",
                "%s_OCCUPANCY / %s_INSERTS / (CTR_FIXED / BOXES / SECONDS / 1e9)" %
                (queue, queue))
-    yield "ubox", "uncore_frequency", "GHz", "CTR_FIXED / BOXES / SECONDS / 1e9"
+    yield "ubox", "uncore_frequency", "GHz", "UCLK / BOXES / SECONDS / 1e9"
     for name, formula in (("io_read", "DATA_REQ_OF_CPU.01"),
                           ("io_write", "DATA_REQ_OF_CPU.04"),
                           ("mmio_write", "DATA_REQ_BY_CPU.01"),
@@ -429,8 +428,12 @@ def skylake():
     for name, flits in (("tx", "TxL_FLITS"), ("rx", "RxL_FLITS")):
         yield ("upi", "upi_%s_util" % name, "%",
                "(%s.0f + %s.97) / (2.5 * CLOCKTICKS)" % (flits, flits))
-        yield ("upi", "upi_%s_data_rate" % name, "GiB/s",
-               flits + ".0f * 64 / 9" + GIB_A_SECOND)
+    yield ("upi", "upi_data_bw_rate", "GiB/s",
+           "TxL_FLITS.0f * 64 / 9" + GIB_A_SECOND)
+    yield ("upi", "upi_rx_data_bw_rate", "GiB/s",
+           "RxL_FLITS.0f * 64 / 9" + GIB_A_SECOND)
+    yield ("upi", "upi_link_bw_rate", "GiB/s",
+           "(TxL_FLITS.0f + TxL_FLITS.97) * 64 / 9" + GIB_A_SECOND)
     yield "upi", "upi_speed", "GT/s", "8 * CLOCKTICKS / BOXES / SECONDS / 1e9"
     yield ("upi", "pct_link_half_disabled_cycles", "%",
            "TxL0P_POWER_CYCLES" + PER_CLOCK)
