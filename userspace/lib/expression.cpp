@@ -66,13 +66,15 @@ constexpr binary_operator operators[] = {
 	{"/", 6, operation::divide},	  {"%", 6, operation::remainder},
 };
 
+/// Functions of two arguments; min and max may have more.
 constexpr struct {
 	std::string_view name;
 	operation op;
+	bool more;
 } functions[] = {
-	{"min", operation::minimum},
-	{"max", operation::maximum},
-	{"d_ratio", operation::ratio},
+	{"min", operation::minimum, true},
+	{"max", operation::maximum, true},
+	{"d_ratio", operation::ratio, false},
 };
 
 bool is_symbol(char c)
@@ -126,6 +128,38 @@ size_t symbol_length(std::string_view text)
 		length++;
 	}
 	return inside ? text.npos : std::min(length, text.size());
+}
+
+/// Measure an event with slashes at the beginning of @p text, "imc/event/";
+/// @p letters is the length of its first name.  A slash is also the operator of
+/// division: "a/b/c" is two divisions, because a value follows the second
+/// slash, where an event would need an operator.  An event has no blanks.
+/// @return 0 if @p text does not begin with an event.
+size_t event_length(std::string_view text, size_t letters)
+{
+	if (text.substr(letters, 1) != "/" ||
+	    text.substr(0, letters).find('@') != text.npos)
+		return 0;
+
+	const size_t end = text.find('/', letters + 1);
+
+	if (end == text.npos || end == letters + 1)
+		return 0;
+	for (const char c : text.substr(letters + 1, end - letters - 1))
+		if (!is_symbol(c) &&
+		    std::string_view(",=+-~").find(c) == std::string_view::npos)
+			return 0;
+
+	std::string_view rest = text.substr(end + 1);
+
+	while (!rest.empty() && is_space(rest.front()))
+		rest.remove_prefix(1);
+
+	const std::string_view word = rest.substr(0, symbol_length(rest));
+	const bool value_follows =
+		!word.empty() && word != "if" && word != "else";
+
+	return value_follows || rest.starts_with('(') ? 0 : end + 1;
 }
 
 /// Apply a bitwise operator or % to the whole parts of two numbers.  Beyond
@@ -224,6 +258,13 @@ public:
 
 	std::vector<expression::step> steps;
 	std::vector<expression::term> terms;
+
+	/// A name in the text, and its position there.
+	struct written_term {
+		size_t begin, length, term;
+		bool is_source; ///< in source_count()
+	};
+	std::vector<written_term> written_terms;
 
 private:
 	using term_use = bool expression::term::*;
@@ -360,6 +401,13 @@ private:
 
 		if (letters == rest_.npos)
 			return failed("an @ is missing after what begins");
+		if (const size_t length = event_length(rest_, letters)) {
+			if (!add_term(rest_.substr(0, length), operation::value,
+				      &expression::term::wants_value))
+				return false;
+			rest_.remove_prefix(length);
+			return true;
+		}
 		if (digits && digits >= letters)
 			return parse_constant(digits);
 		if (!letters)
@@ -384,41 +432,49 @@ private:
 
 		if (name == "if" || name == "else")
 			return failed("a value is missing");
-		rest_.remove_prefix(length);
-		skip_space();
-		if (!rest_.starts_with('(')) {
-			return add_term(name, operation::value,
-					&expression::term::wants_value);
-		}
+
+		std::string_view behind = rest_.substr(length);
+
+		while (!behind.empty() && is_space(behind.front()))
+			behind.remove_prefix(1);
+		if (!behind.starts_with('(') &&
+		    !add_term(name, operation::value,
+			      &expression::term::wants_value))
+			return false;
+		rest_ = behind;
+		if (!rest_.starts_with('('))
+			return true;
 		if (name == "source_count")
 			return parse_source_count();
 		for (const auto &function : functions)
 			if (name == function.name)
-				return parse_call(function.op);
+				return parse_call(function.op, function.more);
 		return failed("there is no function " + quote(name));
 	}
 
-	bool parse_call(operation op)
+	bool parse_call(operation op, bool more)
 	{
 		if (!accept("(") || !parse_choice())
 			return false;
 		if (!accept(","))
 			return failed("a second argument is missing");
-		if (!parse_choice())
-			return false;
-		if (!accept(")"))
-			return failed("a ) is missing");
-		emit(op);
-		return true;
+		do {
+			if (!parse_choice())
+				return false;
+			emit(op);
+		} while (more && accept(","));
+		return accept(")") || failed("a ) is missing");
 	}
 
 	bool parse_source_count()
 	{
 		accept("(");
-		const size_t length = symbol_length(rest_);
+		size_t length = symbol_length(rest_);
 
 		if (!length || length == rest_.npos)
 			return failed("source_count() takes an event");
+		if (const size_t event = event_length(rest_, length))
+			length = event;
 		if (!add_term(rest_.substr(0, length), operation::sources,
 			      &expression::term::wants_sources))
 			return false;
@@ -435,7 +491,7 @@ private:
 		for (size_t i = 0; i < written.size(); i++) {
 			if (written[i] == '\\' && i + 1 < written.size()) {
 				term.name += written[++i];
-			} else if (written[i] == '@') {
+			} else if (written[i] == '@' || written[i] == '/') {
 				term.name += '/';
 				term.is_event = true;
 			} else {
@@ -459,8 +515,14 @@ private:
 		if (position == terms.end())
 			position = terms.insert(terms.end(), std::move(term));
 		(*position).*use = true;
-		steps.push_back(
-			{op, 0, static_cast<size_t>(position - terms.begin())});
+
+		const auto index =
+			static_cast<size_t>(position - terms.begin());
+
+		steps.push_back({op, 0, index});
+		written_terms.push_back({text_.size() - rest_.size(),
+					 written.size(), index,
+					 op == operation::sources});
 		return true;
 	}
 
@@ -488,6 +550,75 @@ result<expression> expression::parse(std::string_view text)
 	parsed.terms_ = std::make_shared<const std::vector<term>>(
 		std::move(text_parser.terms));
 	return parsed;
+}
+
+result<std::string> expression::substitute(
+	std::string_view text,
+	const std::function<result<std::string>(const term &)> &replacement)
+{
+	parser text_parser(text);
+
+	if (const auto outcome = text_parser.parse(); !outcome)
+		return outcome.error();
+
+	std::string replaced;
+	size_t end = 0; // of the text that is in the result
+
+	for (const auto &written : text_parser.written_terms) {
+		const term &name = text_parser.terms[written.term];
+		const auto formula = replacement(name);
+
+		if (!formula)
+			return formula.error();
+		if (formula->empty())
+			continue;
+		if (written.is_source)
+			return error{
+				errc::invalid,
+				"source_count() takes an event, not the metric " +
+					quote(name.name)};
+		replaced += text.substr(end, written.begin - end);
+		replaced += '(' + *formula + ')';
+		end = written.begin + written.length;
+		if (replaced.size() > most_text)
+			return error{errc::invalid,
+				     "the metrics in it make it longer than " +
+					     std::to_string(most_text) +
+					     " characters"};
+	}
+	replaced += text.substr(end);
+	return replaced;
+}
+
+result<void> expression::check() const
+{
+	for (size_t i = 1; steps_ && i < steps_->size(); i++) {
+		const step &left = (*steps_)[i - 1], &next = (*steps_)[i];
+
+		if ((next.op == operation::divide ||
+		     next.op == operation::remainder) &&
+		    left.op == operation::number && left.number == 0)
+			return error{
+				errc::invalid,
+				"it always divides by 0: write another divisor"};
+		if (next.op != operation::multiply || i < 2)
+			continue;
+		// perf's source_count() is of one socket, so that perf's
+		// metrics have this product.
+		const step &first = (*steps_)[i - 2];
+		const step &number = left.op == operation::value ? left : first;
+		const step &count = left.op == operation::value ? first : left;
+
+		if (count.op == operation::sources &&
+		    number.op == operation::value &&
+		    ((*terms_)[number.term].name == "#num_packages" ||
+		     (*terms_)[number.term].name == "#num_dies"))
+			return error{
+				errc::invalid,
+				"source_count() is of all sockets here, unlike perf's: leave out " +
+					(*terms_)[number.term].name};
+	}
+	return {};
 }
 
 std::span<const expression::term> expression::terms() const

@@ -13,6 +13,7 @@
 
 #include "expression.hpp"
 #include "format.hpp"
+#include "text.hpp"
 
 namespace uncore {
 
@@ -25,9 +26,36 @@ struct source {
 	const uncore::pmu_info *pmu;
 };
 
+/// Names in an expression that are not of counters, in perf's spelling.
+enum class given {
+	nothing, ///< the operand has counters
+	duration,
+	packages, ///< that are counted, of those of the value
+	cpus,	  ///< online CPUs of these packages
+};
+
+constexpr struct {
+	std::string_view name;
+	given value;
+} given_names[] = {
+	{"duration_time", given::duration},
+	// No processor of a catalogue has several dies in a package.
+	{"#num_dies", given::packages},
+	{"#num_packages", given::packages},
+	{"#num_cpus_online", given::cpus},
+};
+
+given given_of(std::string_view name)
+{
+	for (const auto &entry : given_names)
+		if (entry.name == name)
+			return entry.value;
+	return given::nothing;
+}
+
 /// A name in the expression, and the counters whose counts it stands for.
 struct operand {
-	bool is_duration = false;
+	given value = given::nothing;
 	std::vector<source> sources;
 };
 
@@ -92,6 +120,8 @@ struct metric::parts {
 			      const watched_place &place) const;
 	void add_duration(inputs &in, const session &counts, period when,
 			  std::chrono::nanoseconds enabled, size_t n) const;
+	void add_machine(inputs &in, const session &counts,
+			 const watched_place &place) const;
 	double error_of(const session &counts, period when,
 			const watched_place &place, const inputs &in,
 			double value) const;
@@ -181,6 +211,20 @@ static result<event_term> term_of(const expression::term &term,
 	return std::move(groups->front().terms.front());
 }
 
+bool metric::defines(std::string_view name)
+{
+	return given_of(name) != given::nothing;
+}
+
+std::string metric::defined_names()
+{
+	std::vector<std::string_view> names;
+
+	for (const auto &entry : given_names)
+		names.push_back(entry.name);
+	return join(names);
+}
+
 result<metric> metric::prepare(const metric_info &info, const topology &machine,
 			       planner &counting)
 {
@@ -202,8 +246,8 @@ result<metric> metric::prepare(const metric_info &info, const topology &machine,
 	for (const expression::term &term : parsed->terms()) {
 		operand next;
 
-		next.is_duration = term.name == "duration_time";
-		if (!next.is_duration) {
+		next.value = given_of(term.name);
+		if (next.value == given::nothing) {
 			auto resolved = term_of(term, machine);
 
 			if (!resolved)
@@ -274,8 +318,32 @@ void metric::parts::add_duration(inputs &in, const session &counts, period when,
 	if (n)
 		in.time = enabled / n;
 	for (size_t i = 0; i < operands.size(); i++)
-		if (operands[i].is_duration)
+		if (operands[i].value == given::duration)
 			in.values[i] = seconds(in.time);
+}
+
+/// Set #num_packages and #num_cpus_online: those of the packages with counters
+/// at the place.
+void metric::parts::add_machine(inputs &in, const session &counts,
+				const watched_place &place) const
+{
+	std::vector<int> ids;
+	size_t cpus = 0, packages = 0;
+
+	for (const auto &counters : place.counters)
+		for (const counter_at &c : counters)
+			ids.push_back(counts.package(c.counter, c.cpu_index));
+	for (const uncore::package &package : machine.packages())
+		if (std::count(ids.begin(), ids.end(), package.id)) {
+			packages++;
+			cpus += package.cpus.size();
+		}
+	for (size_t i = 0; i < operands.size(); i++) {
+		if (operands[i].value == given::packages)
+			in.values[i] = double(packages);
+		if (operands[i].value == given::cpus)
+			in.values[i] = double(cpus);
+	}
 }
 
 /// Collect the counters of each place.
@@ -340,6 +408,18 @@ bool metric::parts::is_of(const uncore::pmu_info *box) const
 	return false;
 }
 
+/// Check whether an operand has counts of other box types than that of a place:
+/// a metric of several box types has no value of one box.
+static bool is_elsewhere(const operand &counted, const place &position)
+{
+	return position.pmu && !counted.sources.empty() &&
+	       std::none_of(counted.sources.begin(), counted.sources.end(),
+			    [&](const source &s) {
+				    return !s.pmu ||
+					   s.pmu->box == position.pmu->box;
+			    });
+}
+
 /// Add up the counts of each operand at a place.
 metric::parts::inputs metric::parts::collect(const session &counts, period when,
 					     const watched_place &place) const
@@ -375,14 +455,21 @@ metric::parts::inputs metric::parts::collect(const session &counts, period when,
 			enabled += reading.enabled;
 			n++;
 		}
-		if (!sources && !counters.empty())
+		if (!sources &&
+		    (!counters.empty() ||
+		     is_elsewhere(operands[in.values.size()], place.position)))
 			sum.value = std::nan("");
 		in.values.push_back(sum.value);
 		in.errors.push_back(sum.error);
 		in.sources.push_back(double(sources));
 	}
 	add_duration(in, counts, when, enabled, n);
+	add_machine(in, counts, place);
 	in.reason = reason_at(counts, when, place);
+	for (const operand &counted : operands)
+		if (in.reason.empty() && is_elsewhere(counted, place.position))
+			in.reason =
+				"its events are of several box types: it has no value of a box";
 	return in;
 }
 

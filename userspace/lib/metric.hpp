@@ -7,6 +7,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <uncore/catalogue.hpp>
@@ -45,6 +46,12 @@ public:
 	static result<metric> prepare(const metric_info &info,
 				      const topology &machine,
 				      planner &counting);
+
+	/// Check whether a name is not of an event, but of a number that
+	/// evaluate() has: duration_time, #num_packages.
+	static bool defines(std::string_view name);
+	/// "#num_dies, #num_packages, ..."
+	static std::string defined_names();
 
 	const metric_info &info() const { return *info_; }
 

@@ -98,6 +98,7 @@ TEST(expression, choices)
 	EXPECT_EQ(value("1 if 2 < 1 else 3"), 3);
 	EXPECT_EQ(value("1 if 0 else 2 if 0 else 3"), 3);
 	EXPECT_EQ(value("1 + 1 if 1 else 5"), 2);
+	EXPECT_EQ(value("min(3, 1, 2) + max(3, 5, 4)"), 6);
 	EXPECT_EQ(value("2 * (1 if 0 else 4)"), 8);
 	// The value that is not chosen is ignored.
 	EXPECT_EQ(value("1 if 1 else 1 / 0"), 1);
@@ -139,6 +140,41 @@ TEST(expression, terms)
 
 	EXPECT_EQ(parsed->evaluate(values, sources), 30 * 64 / 2 + 10 + 2);
 	EXPECT_TRUE(std::isnan(parsed->evaluate({})));
+}
+
+TEST(expression, events_with_slashes)
+{
+	const auto events = [](const char *text) {
+		const auto parsed = expression::parse(text);
+		std::string names;
+
+		if (!parsed)
+			return parsed.error().message;
+		for (const expression::term &term : parsed->terms())
+			names += (term.is_event ? "[" : "(") + term.name +
+				 (term.is_event ? "]" : ")");
+		return names;
+	};
+
+	EXPECT_EQ(events("imc/cas_count.rd/ * 64 / duration_time"),
+		  "[imc/cas_count.rd/](duration_time)");
+	EXPECT_EQ(events("64*imc/a//imc_0/b,edge=1/"),
+		  "[imc/a/][imc_0/b,edge=1/]");
+	EXPECT_EQ(events(R"(1/cbox/a,filter_state\=i+s/)"),
+		  "[cbox/a,filter_state=i+s/]");
+	EXPECT_EQ(events("min(imc/a/, source_count(imc/a/))"), "[imc/a/]");
+	EXPECT_EQ(events("imc/a/ if imc/b/ else imc/c/"),
+		  "[imc/a/][imc/b/][imc/c/]");
+	EXPECT_EQ(events("-(imc/a/)"), "[imc/a/]");
+	// Divisions.
+	EXPECT_EQ(events("a/b/c"), "(a)(b)(c)");
+	EXPECT_EQ(events("a/b/ 2"), "(a)(b)");
+	EXPECT_EQ(events("a / b / c"), "(a)(b)(c)");
+	EXPECT_EQ(events("a/b/(c)"), "(a)(b)(c)");
+	EXPECT_EQ(events("a/2"), "(a)");
+	EXPECT_EQ(events("max(a/2,b/3)"), "(a)(b)");
+	EXPECT_EQ(events("a/imc@b@"), "(a)[imc/b/]");
+	EXPECT_EQ(events("a/imc/b/"), "(a)[imc/b/]");
 }
 
 TEST(expression, names_of_perf)
