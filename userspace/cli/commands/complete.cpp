@@ -11,6 +11,7 @@
 #include <uncore/topology.hpp>
 
 #include "commands/commands.hpp"
+#include "counting/metric_files.hpp"
 
 namespace cli {
 
@@ -180,7 +181,8 @@ void add_groups(const uncore::catalogue &catalogue, const std::string &head,
 			completions.add(head + std::string(group));
 }
 
-void add_metrics(const uncore::catalogue &catalogue, std::string_view word,
+void add_metrics(const uncore::catalogue &catalogue,
+		 const uncore::own_metrics &own, std::string_view word,
 		 candidates &completions)
 {
 	const std::string head(word.substr(0, last_part(word, ",")));
@@ -188,6 +190,13 @@ void add_metrics(const uncore::catalogue &catalogue, std::string_view word,
 	add_groups(catalogue, head, completions);
 	for (const auto &metric : catalogue.metrics())
 		completions.add(head + std::string(metric.name));
+	for (size_t i = 0; i < own.size(); i++) {
+		if (!own.metric(i))
+			continue;
+		completions.add(head + own.definition(i).name);
+		for (const std::string &group : own.definition(i).groups)
+			completions.add(head + group);
+	}
 }
 
 /// Return the option named @p word if the option takes a value.
@@ -239,7 +248,8 @@ void complete_for(const parser &command, const std::vector<std::string> &words,
 	if (option && option->name() == "event")
 		event_completer(machine, completions).complete(word);
 	else if (option && option->name() == "metrics")
-		add_metrics(catalogue, word, completions);
+		add_metrics(catalogue, metric_files(machine).metrics(), word,
+			    completions);
 	else if (option)
 		return;
 	else if (word.starts_with('-'))

@@ -16,7 +16,9 @@
 
 #include "catalogue_tables.hpp"
 #include "commands/commands.hpp"
+#include "counting/metric_files.hpp"
 #include "expression.hpp"
+#include "metric.hpp"
 #include "output/csv.hpp"
 #include "output/document.hpp"
 #include "output/message.hpp"
@@ -47,6 +49,7 @@ struct entry {
 	std::string unit;
 	std::string description;
 	std::string section;
+	std::string file;    ///< of a metric of the user
 	std::string lacking; ///< obstacle to counting on this machine
 	std::vector<std::string> details;
 	json object;
@@ -73,8 +76,8 @@ std::string counters_of(uint32_t mask)
 class lister {
 public:
 	lister(const uncore::topology &machine,
-	       const uncore::catalogue &catalogue)
-		: machine_(machine), catalogue_(catalogue)
+	       const uncore::catalogue &catalogue, const metric_files &files)
+		: machine_(machine), catalogue_(catalogue), files_(files)
 	{
 	}
 
@@ -95,6 +98,7 @@ public:
 				entries.push_back(describe(group));
 		for (const auto &metric : catalogue_.metrics())
 			entries.push_back(describe(metric));
+		add_own_metrics(entries);
 		for (const auto &value : catalogue_.values())
 			entries.push_back(describe(value));
 		return entries;
@@ -269,6 +273,29 @@ private:
 		return names;
 	}
 
+	/// Append the user's metrics, below the name of their file.
+	void add_own_metrics(std::vector<entry> &entries) const
+	{
+		const uncore::own_metrics &own = files_.metrics();
+
+		for (size_t i = 0; i < own.size(); i++) {
+			const auto info = own.metric(i);
+
+			if (!info)
+				continue;
+
+			entry item = describe(**info);
+
+			item.heading = "Metrics of " + files_.file(i);
+			item.file = files_.file(i);
+			item.details.front() = own.definition(i).expression;
+			item.object["file"] = item.file;
+			item.object["expression"] =
+				own.definition(i).expression;
+			entries.push_back(std::move(item));
+		}
+	}
+
 	entry describe(const uncore::metric_group &group) const
 	{
 		std::vector<std::string_view> names;
@@ -301,10 +328,18 @@ private:
 		item.section = info.section;
 		item.lacking = lacking(info);
 		item.details.push_back(fmt::format("{}", info.expression));
-		item.details.push_back(fmt::format(
-			"groups {}; {}{}", list_of(info.groups), info.section,
-			info.unit.empty() ? ""
-					  : fmt::format("; in {}", info.unit)));
+
+		std::vector<std::string> facts;
+
+		if (!info.groups.empty())
+			facts.push_back("groups " + list_of(info.groups));
+		if (!info.section.empty())
+			facts.emplace_back(info.section);
+		if (!info.unit.empty())
+			facts.push_back(fmt::format("in {}", info.unit));
+		if (!facts.empty())
+			item.details.push_back(
+				fmt::format("{}", fmt::join(facts, "; ")));
 		if (!info.note.empty())
 			item.details.push_back(
 				fmt::format("note: {}", info.note));
@@ -318,7 +353,8 @@ private:
 			       {"groups", info.groups},
 			       {"one_group", info.one_group},
 			       {"note", info.note},
-			       {"section", info.section}};
+			       {"section", info.section},
+			       {"file", nullptr}};
 		return item;
 	}
 
@@ -354,6 +390,7 @@ private:
 
 	const uncore::topology &machine_;
 	const uncore::catalogue &catalogue_;
+	const metric_files &files_;
 };
 
 /// Words of a search.  An entry matches if it contains every word.
@@ -373,6 +410,12 @@ public:
 			else
 				words_.push_back(lowered);
 		}
+	}
+
+	/// Return whether metrics can be among the matches.
+	bool wants_metrics() const
+	{
+		return kind_.empty() || kind_ == "metrics";
 	}
 
 	bool finds(const entry &item) const
@@ -536,11 +579,12 @@ void print_human(const std::vector<entry> &entries, bool verbose)
 
 void print_csv(const std::vector<entry> &entries)
 {
-	fmt::print("kind,box,name,unit,description,section,lacking\n");
+	fmt::print("kind,box,name,unit,description,section,lacking,file\n");
 	for (const entry &item : entries)
-		fmt::print("{}", csv_line({item.kind, item.box, item.name,
-					   item.unit, item.description,
-					   item.section, item.lacking}));
+		fmt::print("{}",
+			   csv_line({item.kind, item.box, item.name, item.unit,
+				     item.description, item.section,
+				     item.lacking, item.file}));
 }
 
 void print_json(const std::vector<entry> &entries,
@@ -618,14 +662,15 @@ int list(const context &shared, const list_options &options)
 	const bool foreign =
 		!machine->pmus().empty() && machine->generation().empty();
 	const search query(options.words, catalogue);
+	const metric_files files(*machine);
 	const std::vector<entry> entries =
-		lister(*machine, catalogue).collect();
+		lister(*machine, catalogue, files).collect();
 	std::vector<entry> matches;
 
 	std::copy_if(entries.begin(), entries.end(),
 		     std::back_inserter(matches), [&](const entry &item) {
 			     return query.finds(item) &&
-				    (!foreign ||
+				    (!foreign || !item.file.empty() ||
 				     item.description ==
 					     "known to the driver alone");
 		     });
@@ -646,7 +691,11 @@ int list(const context &shared, const list_options &options)
 	}
 	print_notes(*machine, matches,
 		    options.verbose || options.form != format::human);
-	return success;
+	if (!query.wants_metrics() || files.problems().empty())
+		return success;
+	for (const std::string &problem : files.problems())
+		note(problem);
+	return failure;
 }
 
 } // namespace

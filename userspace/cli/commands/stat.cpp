@@ -18,7 +18,7 @@ using uncore::scope;
 constexpr unsigned no_resolution = UINT_MAX;
 
 struct stat_options {
-	std::vector<std::string> events, metrics;
+	std::vector<std::string> events, expressions, metrics;
 	std::vector<cgroup_option> cgroups;
 	std::string each_cgroup;
 	unsigned resolution_us = no_resolution;
@@ -28,6 +28,11 @@ struct stat_options {
 	bool all_cpus = false, no_aggr = false, per_node = false;
 	bool verbose = false, big_num = false;
 	unsigned repeat = 1;
+
+	bool has_metrics() const
+	{
+		return !metrics.empty() || !expressions.empty();
+	}
 };
 
 uncore::result<void> add(measurement &counts, const stat_options &options)
@@ -35,6 +40,8 @@ uncore::result<void> add(measurement &counts, const stat_options &options)
 	for (const std::string &list : options.events)
 		if (auto added = counts.add_events(list); !added)
 			return added;
+	if (auto added = counts.add_expressions(options.expressions); !added)
+		return added;
 	for (const std::string &names : options.metrics)
 		if (auto added = counts.add_metrics(names); !added)
 			return added;
@@ -99,7 +106,7 @@ const char *refuse_with_cgroups(const stat_options &options)
 {
 	if (!options.cgroups.empty() && !options.each_cgroup.empty())
 		return "-G and --for-each-cgroup exclude each other";
-	if (!options.metrics.empty())
+	if (options.has_metrics())
 		return "stat has no metrics (-M) of cgroups: 'uncore top --by cgroup -M METRIC' has them";
 	if (options.aggregation == scope::box || options.no_aggr)
 		return "a cgroup has no count of each box (--per-box, -A), as a socket's counts are divided among tasks: use --per-socket, or an event of one box";
@@ -141,9 +148,9 @@ int stat(const context &shared, stat_options &options)
 			"--resolution is for --for-each-cgroup and -G");
 	if (options.count.append && options.count.output.empty())
 		return fail_usage("--append is for -o FILE");
-	if (options.count.metric_only && options.metrics.empty())
+	if (options.count.metric_only && !options.has_metrics())
 		return fail_usage("--metric-only is for metrics (-M)");
-	if (options.events.empty() && options.metrics.empty())
+	if (options.events.empty() && !options.has_metrics())
 		return fail_usage(
 			"nothing to count: give events (-e) or metrics (-M); uncore list shows them");
 
@@ -181,6 +188,11 @@ void add_stat(parser &app, context &shared)
 			   "Metrics, or groups of them ('uncore list metrics')")
 		.one_value()
 		.type_name("METRIC,...");
+	command.add_option(
+		       "--expr", options->expressions,
+		       "A metric of your own: 'read_bw = imc/cas_count.rd/ * 64 / duration_time'; more than once for more")
+		.one_value()
+		.type_name("NAME=EXPRESSION");
 	add_scope(command, options->aggregation);
 	command.add_flag(
 		"-A,--no-aggr", options->no_aggr,

@@ -402,7 +402,7 @@ void count_printer::show(period report_period,
 	table missing({{""}, {""}});
 
 	for (const missing_metric &metric : counts_.missing())
-		missing.add({std::string(metric.info->name), metric.reason});
+		missing.add({metric.name, metric.reason});
 	put_notes("Not on this machine:", missing);
 }
 

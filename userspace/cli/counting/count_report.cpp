@@ -211,8 +211,8 @@ void report::put_json(period report_period)
 		document[line.counted.metric() ? "metrics" : "events"]
 			.push_back(as_json(line));
 	for (const missing_metric &metric : counts_.missing())
-		missing.push_back({{"metric", metric.info->name},
-				   {"reason", metric.reason}});
+		missing.push_back(
+			{{"metric", metric.name}, {"reason", metric.reason}});
 	document["unavailable"] = std::move(missing);
 	put("{}", document_line(document));
 }

@@ -3,6 +3,7 @@
 #include "counting/measurement.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -133,14 +134,79 @@ uncore::result<void> measurement::add_events(std::string_view list)
 	return counters_.add_events(*parsed);
 }
 
+/// Return the user's metrics; read the files at the first call, and report what
+/// is wrong with them.
+const uncore::own_metrics &measurement::own_metrics()
+{
+	if (!files_) {
+		files_.emplace(counters_.machine());
+		for (const std::string &problem : files_->problems())
+			note(problem);
+	}
+	return files_->metrics();
+}
+
+uncore::result<void>
+measurement::add_expressions(const std::vector<std::string> &texts)
+{
+	std::vector<uncore::metric_definition> written;
+
+	if (texts.empty())
+		return {};
+	for (const std::string &text : texts) {
+		auto metric = metric_files::parse(text);
+
+		if (!metric)
+			return metric.error();
+		written.push_back(*std::move(metric));
+	}
+	files_.emplace(counters_.machine(), written);
+	for (size_t i = 0; i < written.size(); i++) {
+		const auto info = files_->metrics().metric(i);
+		const auto added = info ? counters_.add_metric(**info)
+					: uncore::result<void>(info.error());
+
+		if (!added)
+			return uncore::error{
+				added.error().code,
+				metric_files::line("", written[i].name,
+						   added.error().message)};
+		metrics_.push_back(*info);
+	}
+	for (const std::string &problem : files_->problems())
+		note(problem);
+	return {};
+}
+
+/// Check whether a name is of one of the user's metrics, which is wrong.
+static bool is_wrong(const uncore::own_metrics &own, std::string_view name)
+{
+	for (size_t i = 0; i < own.size(); i++)
+		if (uncore::same_name(own.definition(i).name, name))
+			return !own.metric(i);
+	return false;
+}
+
 uncore::result<void> measurement::add_metrics(std::string_view names)
 {
-	const auto infos = uncore::find_metrics(counters_.machine(), names);
+	const uncore::own_metrics &own = own_metrics();
 
-	if (!infos)
-		return infos.error();
-	for (const uncore::metric_info *info : *infos)
-		add_metric(*info);
+	for (std::string_view name : uncore::split(names, ',')) {
+		name = uncore::trim(name);
+
+		const auto infos = own.find(name);
+
+		if (!infos && !is_wrong(own, name))
+			return infos.error();
+		if (!infos) {
+			missing_.push_back(
+				{std::string(name), infos.error().message});
+			is_wrong_ = true;
+			continue;
+		}
+		for (const uncore::metric_info *info : *infos)
+			add_metric(*info);
+	}
 	return {};
 }
 
@@ -151,7 +217,8 @@ void measurement::add_metric(const uncore::metric_info &info)
 	if (added)
 		metrics_.push_back(&info);
 	else
-		missing_.push_back({&info, added.error().message});
+		missing_.push_back(
+			{std::string(info.name), added.error().message});
 }
 
 /// Return advice for too many multiplexed groups: lists of the metrics, each of which
@@ -198,7 +265,7 @@ uncore::result<void> measurement::open_counters()
 	if (!counters_.size())
 		return uncore::error{errc::unsupported,
 				     fmt::format("{}: {}",
-						 missing_.front().info->name,
+						 missing_.front().name,
 						 missing_.front().reason)};
 	if (auto opened = open_output(); !opened)
 		return opened;
@@ -251,6 +318,27 @@ static uncore::result<void> ignore_gone(uncore::result<void> outcome)
 	return outcome;
 }
 
+/// Print a note for each metric of the user whose value for the machine is a
+/// division by 0. The metrics of the catalogue are known to have no value then.
+void measurement::report_divisions() const
+{
+	if (!files_)
+		return;
+	for (const uncore::counted_value &counted :
+	     counters_.values(scope::machine, uncore::period::total))
+		for (size_t i = 0; i < files_->metrics().size(); i++) {
+			const auto info = files_->metrics().metric(i);
+
+			if (!info || *info != counted.metric() ||
+			    !std::isnan(counted.value()) ||
+			    !counted.reason().empty())
+				continue;
+			note(metric_files::line(
+				files_->file(i), counted.name(),
+				"its divisor was 0: d_ratio(a, b) is 0 then"));
+		}
+}
+
 int measurement::run(const std::function<bool(bool last)> &print)
 {
 	uncore::result<void> outcome;
@@ -295,7 +383,8 @@ int measurement::run(const std::function<bool(bool last)> &print)
 		return fail(ended);
 	if (!outcome)
 		return fail(outcome.error());
-	if (!printed)
+	report_divisions();
+	if (!printed || (is_wrong_ && ended.status() == success))
 		return failure;
 	return ended.status();
 }

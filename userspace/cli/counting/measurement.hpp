@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include <uncore/counter_set.hpp>
 
 #include "arguments/subcommand.hpp"
+#include "counting/metric_files.hpp"
 #include "counting/perf_rows.hpp"
 #include "counting/run.hpp"
 #include "output/sink.hpp"
@@ -43,8 +45,7 @@ void add_scope(parser &command, uncore::scope &selected_scope);
 
 /// A metric that cannot be counted on this machine, and the reason.
 struct missing_metric {
-	const uncore::metric_info *info;
-	std::string reason;
+	std::string name, reason;
 };
 
 /// A measurement: open(), add events and metrics, then run().
@@ -58,7 +59,14 @@ public:
 
 	/// Errors: of parse_events() and counter_set::add_events().
 	uncore::result<void> add_events(std::string_view list);
-	/// Add metrics by name. Errors: of find_metrics().
+	/// Define and add metrics of the command line, "NAME = EXPRESSION".
+	/// Call before add_metrics(). Errors: of metric_files::parse(),
+	/// own_metrics::metric() and counter_set::add_metric().
+	uncore::result<void>
+	add_expressions(const std::vector<std::string> &texts);
+	/// Add metrics by name, the user's own as well. If one of the user's is
+	/// wrong, add it to missing(); run() then fails at its end.
+	/// Errors: of own_metrics::find().
 	uncore::result<void> add_metrics(std::string_view names);
 	/// Add a metric.  If the machine cannot count it, add it to missing().
 	void add_metric(const uncore::metric_info &info);
@@ -88,16 +96,22 @@ private:
 	{
 	}
 	uncore::result<void> choose_sockets();
+	const uncore::own_metrics &own_metrics();
 	uncore::result<void> open_counters();
 	std::string split_advice() const;
 	void report_news();
+	void report_divisions() const;
 
 	const count_options &options_;
 	const std::filesystem::path sysfs_;
+	/// Metrics of files and of the command line, to which counters_ refers;
+	/// none before the first is asked for.
+	std::optional<metric_files> files_;
 	uncore::counter_set counters_;
 	std::vector<int> sockets_; ///< to count on; empty: all
 	std::vector<const uncore::metric_info *> metrics_;
 	std::vector<missing_metric> missing_;
+	bool is_wrong_ = false; ///< a requested metric of the user is wrong
 	sink output_;
 };
 
