@@ -107,6 +107,9 @@ def main():
             calls += [("stat", "--json", "-e", EVENT + ",duration_time", "true"),
                       ("stat", "--json", "-I", "20", "-e", EVENT, "sleep",
                        "0.1")]
+            saved = os.path.join(folder, "saved.json")
+            run("stat", "-r", "2", "--save", saved, "-e", EVENT, "true")
+            calls.append(("diff", "--json", saved, saved))
         else:
             tap.say("this user may not count %s: stat is left out" % EVENT)
         documents = check_documents(tap, calls)

@@ -30,7 +30,8 @@ static int finish(int status)
 	// No message if the reader of a pipe, such as head, has closed the pipe.
 	if (errno == EPIPE)
 		return status ? status : failure;
-	return fail(fmt::format("standard output: {}", std::strerror(errno)));
+	fail(fmt::format("standard output: {}", std::strerror(errno)));
+	return status ? status : failure;
 }
 
 int run(command_line &app, context &shared, std::vector<std::string> words)

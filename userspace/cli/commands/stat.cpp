@@ -110,6 +110,8 @@ const char *refuse_with_cgroups(const stat_options &options)
 		return "stat has no metrics (-M) of cgroups: 'uncore top --by cgroup -M METRIC' has them";
 	if (options.aggregation == scope::box || options.no_aggr)
 		return "a cgroup has no count of each box (--per-box, -A), as a socket's counts are divided among tasks: use --per-socket, or an event of one box";
+	if (!options.count.save.empty())
+		return "--save has no counts of cgroups: --json has them";
 	if (options.repeat > 1)
 		return "-r has no means of cgroups' counts: call stat several times";
 	return nullptr;
@@ -207,6 +209,11 @@ void add_stat(parser &app, context &shared)
 		       "Count N times, and print the means and their standard errors")
 		.range(1, 1000000)
 		.type_name("N");
+	command.add_option(
+		       "--save", options->count.save,
+		       "Write the numbers of each socket and of the machine to a file, for uncore diff")
+		.not_empty()
+		.type_name("FILE");
 	command.add_option(
 		       "--for-each-cgroup", options->each_cgroup,
 		       "Count each event in each cgroup and the cgroups in it, as uncore top divides counts")

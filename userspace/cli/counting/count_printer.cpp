@@ -94,6 +94,9 @@ public:
 	/// Add the run to the means; print the means after the last run, or
 	/// when a signal interrupts this run.
 	int end_run(int status);
+	/// Write the file of --save.
+	/// @return the exit status, @p status if that is not success.
+	int save_numbers(int status);
 
 private:
 	void show(period report_period,
@@ -418,7 +421,18 @@ int count_printer::end_run(int status)
 		note("interrupted before the first run ended: no means");
 	else if (!print_means())
 		return failure;
+	else
+		return save_numbers(status);
 	return status;
+}
+
+int count_printer::save_numbers(int status)
+{
+	const auto saved = save();
+
+	if (!saved)
+		fail(saved.error());
+	return saved || status != success ? status : failure;
 }
 
 } // namespace
@@ -442,7 +456,9 @@ int count(const context &shared, count_options &options,
 	const int status =
 		counts.run([&](bool last) { return printer.print(last); });
 
-	return means && printer.ended() ? printer.end_run(status) : status;
+	if (!printer.ended())
+		return status;
+	return means ? printer.end_run(status) : printer.save_numbers(status);
 }
 
 } // namespace cli

@@ -12,6 +12,7 @@
 #include "output/document.hpp"
 #include "output/number.hpp"
 #include "output/table.hpp"
+#include "process/output_file.hpp"
 
 namespace cli {
 
@@ -54,6 +55,7 @@ void run_means::add(const std::vector<report_line> &lines, double seconds)
 
 		sum.mean += step / runs_;
 		sum.squares += step * (line.value - sum.mean);
+		sum.scaling += line.scaling_error * line.scaling_error;
 		sum.running += (line.running - sum.running) / runs_;
 		sum.share += (line.share - sum.share) / runs_;
 	}
@@ -67,6 +69,7 @@ void run_means::put_into(std::vector<report_line> &lines) const
 			runs_ > 1 ? std::sqrt(numbers_[i].squares /
 					      (double(runs_) * (runs_ - 1)))
 				  : std::nan("");
+		lines[i].scaling_error = std::sqrt(numbers_[i].scaling) / runs_;
 		lines[i].running = numbers_[i].running;
 		lines[i].share = numbers_[i].share;
 	}
@@ -78,6 +81,30 @@ double report::seconds(period report_period) const
 		      : in_seconds(counts_.counters().elapsed(report_period));
 }
 
+static report_line line_of(uncore::counted_value counted, scope line_scope)
+{
+	const double value = counted.value();
+	const double error = counted.standard_error();
+	const double running = double(counted.running().count());
+	const double share = counted.share();
+
+	return {std::move(counted),
+		line_scope,
+		value,
+		error,
+		error,
+		running,
+		share};
+}
+
+static void sort(std::vector<report_line> &lines)
+{
+	std::stable_sort(lines.begin(), lines.end(),
+			 [](const report_line &a, const report_line &b) {
+				 return a.counted.index() < b.counted.index();
+			 });
+}
+
 /// Collect the lines of a report, sorted by event or metric and then by scope.  Events
 /// have lines in the first scope only.
 void report::gather(period report_period)
@@ -85,23 +112,25 @@ void report::gather(period report_period)
 	lines_.clear();
 	for (const scope line_scope : scopes_)
 		for (uncore::counted_value &counted :
-		     counts_.counters().values(line_scope, report_period)) {
-			const double value = counted.value();
-			const double error = counted.standard_error();
-			const double running =
-				double(counted.running().count());
-			const double share = counted.share();
-
+		     counts_.counters().values(line_scope, report_period))
 			if (counted.metric() || (!options_.metric_only &&
 						 line_scope == scopes_.front()))
-				lines_.push_back({std::move(counted),
-						  line_scope, value, error,
-						  running, share});
-		}
-	std::stable_sort(lines_.begin(), lines_.end(),
-			 [](const report_line &a, const report_line &b) {
-				 return a.counted.index() < b.counted.index();
-			 });
+				lines_.push_back(line_of(std::move(counted),
+							 line_scope));
+	sort(lines_);
+}
+
+/// Collect the lines for the file of --save: events and metrics of each socket
+/// and of the machine.
+void report::gather_saved()
+{
+	lines_.clear();
+	for (const scope line_scope : {scope::package, scope::machine})
+		for (uncore::counted_value &counted :
+		     counts_.counters().values(line_scope, period::total))
+			lines_.push_back(
+				line_of(std::move(counted), line_scope));
+	sort(lines_);
 }
 
 /// Append a cell to the output as csv_cell() does, but without a temporary string for
@@ -164,7 +193,7 @@ void report::put_csv(period report_period)
 }
 
 /// Convert a line; nlohmann writes a value that is not a number as null.
-static json as_json(const report_line &line)
+static json as_json(const report_line &line, bool is_mean)
 {
 	const uncore::counted_value &counted = line.counted;
 	json entry = {{counted.metric() ? "metric" : "event", counted.name()},
@@ -185,6 +214,8 @@ static json as_json(const report_line &line)
 	}
 	entry["running"] = counted.share();
 	entry["error"] = line.error;
+	if (is_mean)
+		entry["multiplexing_error"] = line.scaling_error;
 	if (none_seen(line) && !counted.metric())
 		entry["upper_bound"] = upper_bound(line);
 	if (!counted.reason().empty())
@@ -192,7 +223,7 @@ static json as_json(const report_line &line)
 	return entry;
 }
 
-void report::put_json(period report_period)
+json report::as_document(period report_period) const
 {
 	json document = begin_document(set_.empty() ? "stat" : "metric",
 				       &counts_.counters().machine());
@@ -209,12 +240,12 @@ void report::put_json(period report_period)
 	document["metrics"] = json::array();
 	for (const report_line &line : lines_)
 		document[line.counted.metric() ? "metrics" : "events"]
-			.push_back(as_json(line));
+			.push_back(as_json(line, means_));
 	for (const missing_metric &metric : counts_.missing())
 		missing.push_back(
 			{{"metric", metric.name}, {"reason", metric.reason}});
 	document["unavailable"] = std::move(missing);
-	put("{}", document_line(document));
+	return document;
 }
 
 void report::put_arguments(fmt::string_view text, fmt::format_args arguments)
@@ -325,7 +356,7 @@ void report::put(period report_period)
 		put_csv(report_period);
 		break;
 	case format::json:
-		put_json(report_period);
+		put("{}", document_line(as_document(report_period)));
 		break;
 	}
 }
@@ -361,9 +392,31 @@ bool report::print(bool last)
 
 void report::add_run()
 {
+	const double seconds =
+		in_seconds(counts_.counters().elapsed(period::total));
+
 	gather(period::total);
-	means_->add(lines_,
-		    in_seconds(counts_.counters().elapsed(period::total)));
+	means_->add(lines_, seconds);
+	if (options_.save.empty())
+		return;
+	gather_saved();
+	means_->saved().add(lines_, seconds);
+}
+
+uncore::result<void> report::save()
+{
+	if (options_.save.empty())
+		return {};
+
+	auto file = output_file::create(options_.save, 0666);
+
+	if (!file)
+		return file.error();
+	gather_saved();
+	if (means_)
+		means_->saved().put_into(lines_);
+	file->write(document_line(as_document(period::total)));
+	return file->commit();
 }
 
 bool report::print_means()

@@ -5,11 +5,13 @@
 // count_printer formats.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json_fwd.hpp>
 
 #include <uncore/counter_set.hpp>
 
@@ -27,8 +29,12 @@ struct report_line {
 	uncore::counted_value counted;
 	uncore::scope scope;
 	/// The value and its standard error.  With several runs: the mean of
-	/// their values, and the standard error of the mean.
+	/// their values, and the standard error of the mean, from the
+	/// differences between runs.
 	double value, error;
+	/// The part of the standard error that the scaling of multiplexed
+	/// events explains.
+	double scaling_error;
 	/// Time for which the event counted, in nanoseconds, and as a part of
 	/// the time for which it was enabled.  With several runs: means.
 	double running, share;
@@ -50,6 +56,13 @@ public:
 	explicit run_means(unsigned requested) : requested_(requested) {}
 	/// Add the numbers of a run that ended after @p seconds.
 	void add(const std::vector<report_line> &lines, double seconds);
+	/// Means of the same runs, of the lines for the file of --save.
+	run_means &saved()
+	{
+		if (!saved_)
+			saved_ = std::make_unique<run_means>(requested_);
+		return *saved_;
+	}
 	/// Ended runs, and requested runs.
 	unsigned runs() const { return runs_; }
 	unsigned requested() const { return requested_; }
@@ -60,15 +73,16 @@ public:
 
 private:
 	struct number {
-		/// Mean of the values, and sum of their squared differences
-		/// from the mean.
-		double mean = 0, squares = 0;
+		/// Mean of the values, sum of their squared differences from
+		/// the mean, and of the squares of their errors from scaling.
+		double mean = 0, squares = 0, scaling = 0;
 		double running = 0, share = 0;
 	};
 
 	unsigned requested_, runs_ = 0;
 	double seconds_ = 0;
 	std::vector<number> numbers_;
+	std::unique_ptr<run_means> saved_;
 };
 
 class report {
@@ -94,6 +108,9 @@ public:
 	bool ended() const { return ended_; }
 	/// Add the numbers of this run to the means.
 	void add_run();
+	/// Write the numbers of the whole run, or the means, to the file of
+	/// --save. Errors: errc::system.
+	uncore::result<void> save();
 	/// Print the means of the runs that ended.
 	/// @return false when the output cannot be written.
 	bool print_means();
@@ -128,6 +145,7 @@ protected:
 
 private:
 	void gather(uncore::period report_period);
+	void gather_saved();
 	void put(uncore::period report_period);
 	void put_perf(uncore::period report_period);
 	void put_perf_start();
@@ -135,7 +153,7 @@ private:
 	bool write();
 	void put_csv(uncore::period report_period);
 	void put_csv(const report_line &line, bool total);
-	void put_json(uncore::period report_period);
+	nlohmann::ordered_json as_document(uncore::period report_period) const;
 	void put_cell(std::string_view cell);
 
 	const std::string_view set_;

@@ -25,6 +25,7 @@ struct count_options {
 	run_options run;
 	format form = format::human;
 	std::string output;	///< a file's path, empty for standard output
+	std::string save;	///< --save: a file's path, empty for none
 	std::string separator;	///< -x: perf's rows with this; empty for none
 	bool perf_json = false; ///< -j: perf's rows as JSON
 	perf_place place = perf_place::none; ///< of perf's rows
