@@ -33,6 +33,7 @@ import foreign_metrics  # noqa: E402
 import likwid  # noqa: E402
 import ucevent  # noqa: E402
 from gen import layout  # noqa: E402
+from gen.lists import in_driver  # noqa: E402
 from generate import checked_generations  # noqa: E402
 
 # Of each generation the prefix of libpfm4's PMU names, the folder of perf's files, the
@@ -280,7 +281,7 @@ def in_our_names(generation, events):
 
 def likwid_list(generation, _args):
     """Encodings of the events in LIKWID's list, which has no extension bit."""
-    if not generation.processor:
+    if not in_driver(generation):
         raise Unavailable("no model number of its processor")
     boxes = {box.name for box in generation.boxes}
     model = generation.processor[1]
@@ -480,9 +481,10 @@ class Report:
                           len(unknown)])
 
     def compare_metrics(self, generations, args):
-        """Check the metrics of the readings against events/foreign-metrics.json."""
+        """Check the metrics of the readings, of processors that the driver supports, against
+        events/foreign-metrics.json."""
         mappings, missing = foreign_metrics.read(os.path.join(TOP, "events")), False
-        for generation in generations:
+        for generation in filter(in_driver, generations):
             for name, source in METRIC_SOURCES.items():
                 title = "%s: metrics of %s" % (generation.name, name)
                 try:
