@@ -9,6 +9,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/sysfs.h>
 
 #include "sim.h"
 
@@ -48,10 +49,22 @@ static int sim_note_number(const char *text, const struct kernel_param *kp)
 	return 0;
 }
 
-static const struct kernel_param_ops sim_number_ops = { .set = sim_note_number };
+/* Show how many boxes of the type a package has, whichever parameter says so. */
+static int sim_show_number(char *text, const struct kernel_param *kp)
+{
+	const struct model_config *c = &sim.config;
+	unsigned int type = c->gen ? model_find_type(c->gen, kp->arg) : MODEL_MAX_TYPES;
+
+	return sysfs_emit(text, "%u\n", type < MODEL_MAX_TYPES ? c->boxes[type] : 0);
+}
+
+static const struct kernel_param_ops sim_number_ops = {
+	.set = sim_note_number,
+	.get = sim_show_number,
+};
 
 #define SIM_NUMBER(param, type)					\
-	module_param_cb(param, &sim_number_ops, type, 0);		\
+	module_param_cb(param, &sim_number_ops, type, 0444);		\
 	MODULE_PARM_DESC(param, "The same as boxes=" type ":NUMBER")
 
 SIM_NUMBER(cboxes, "cbox");
