@@ -221,14 +221,29 @@ def parse_table(text):
                      if cell != "-"} | {"2"} for row in rows}
 
 
+def save_counts(path, value):
+    """Write a file as of "uncore stat --save", with one count."""
+    event = {"event": EVENT, "scope": "machine", "unit": "", "value": value, "error": 0}
+    with open(path, "w", encoding="ascii") as file:
+        json.dump({"schema": 1, "subcommand": "stat", "total": True, "host": "here",
+                   "generation": "hswep", "start": "", "seconds": 1, "events": [event],
+                   "metrics": []}, file)
+
+
 def status_calls(folder, program, sysfs):
     """Return {(subcommand, status): calls that end with this status}."""
     file = folder + "/file"
     fake = ("--sysfs", sysfs)
     series = (*fake, "record", "--series", file)
+    before, after = folder + "/before", folder + "/after"
+    save_counts(before, 1000)
+    save_counts(after, 2000)
     calls = {
         ("check", "1"): [("--sysfs", folder, "check")],
         ("check", "2"): [("check", "--report", file)],
+        ("diff", "0"): [("diff", before, before)],
+        ("diff", "1"): [("diff", before, after)],
+        ("diff", "2"): [("diff", before), ("diff", before, "/none")],
         ("flamegraph", "0"): [("flamegraph", folder + "/stacks")],
         ("flamegraph", "1"): [("flamegraph", "/dev/null")],
         ("flamegraph", "2"): [("flamegraph", "--none")],

@@ -81,12 +81,13 @@ def test_soname(tap, path, name):
 
 
 def test_headers(tap):
-    """The installation has the headers for counting, topology, events and sampling, with
-    the types that they use. The headers for plans, sessions and metrics are private."""
+    """The installation has the headers for counting, topology, events, sampling and own
+    metrics, with the types that they use. The headers for plans, sessions and the
+    catalogue's metrics are private."""
     names = sorted(os.listdir(os.path.join(PREFIX, "include", "uncore")))
     tap.ok(names == ["catalogue.hpp", "counter_set.hpp", "error.hpp", "event.hpp",
-                     "export.hpp", "sampler.hpp", "topology.hpp", "uncore.h",
-                     "version.hpp"],
+                     "export.hpp", "own_metrics.hpp", "sampler.hpp", "topology.hpp",
+                     "uncore.h", "version.hpp"],
            "it installs the public headers and no others", names)
 
 
