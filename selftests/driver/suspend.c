@@ -56,7 +56,7 @@ static void copy(const char *source, const char *target)
 	close(out);
 }
 
-/* Copy modules, catalogue and this program to /dev/shm, and execute the copy. */
+/* Copy modules, tables and this program to /dev/shm, and execute the copy. */
 static void move_into_memory(char **argv)
 {
 	const char *build = getenv("UNCORE_BUILD");
@@ -77,6 +77,8 @@ static void move_into_memory(char **argv)
 	else
 		snprintf(path, sizeof(path), "%s/../catalogue.tsv", build);
 	copy(getenv("UNCORE_CATALOGUE") ?: path, MEMORY "/catalogue.tsv");
+	file_of_build(path, sizeof(path), "machines.tsv");
+	copy(path, MEMORY "/machines.tsv");
 	copy("/proc/self/exe", MEMORY "/suspend");
 	setenv("UNCORE_BUILD", MEMORY, 1);
 	setenv("UNCORE_CATALOGUE", MEMORY "/catalogue.tsv", 1);
