@@ -349,14 +349,15 @@ bool model_msr_lockless(const struct model *m, u32 msr, bool write);
 int model_msr_read(struct model *m, unsigned int pkg, u32 msr, u64 *value);
 int model_msr_write(struct model *m, unsigned int pkg, u32 msr, u64 value);
 
-/*
- * PCI configuration space. @bus is the bus in the list of a package's buses. @where is the offset in the function's space, with any
- * alignment; @size is 1, 2 or 4 bytes. Reads of an absent function or an unreachable
- * register return all ones, and writes are ignored.
- */
-/* Return the segment and the number of a bus. */
+/* Return the segment of a package's buses, and the number of a bus in it. */
 unsigned int model_segment(const struct model_config *c, unsigned int pkg);
 u8 model_bus_number(const struct model_config *c, unsigned int pkg, unsigned int bus);
+
+/*
+ * PCI configuration space. @bus is the index in the list of a package's buses. @where is the
+ * offset in the function's space, with any alignment; @size is 1, 2 or 4 bytes. Reads of an
+ * absent function or an unreachable register return all ones, and writes are ignored.
+ */
 /* Return the offset of the first PMON register of a function, or 0 if it has none. */
 unsigned int model_pci_first_register(const struct model *m, unsigned int bus,
 				      unsigned int devfn);
