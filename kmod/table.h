@@ -293,6 +293,12 @@ struct unc_ubox {
 	u16 node_map;		/* offset of the numbers of all packages' nodes */
 };
 
+/* The PCI device whose register tells which boxes a package's die has. */
+struct unc_capability {
+	u16 device;
+	u16 reg;
+};
+
 /* A generation of processors. */
 struct unc_generation {
 	const char *name;	/* prefix of the PMUs' names */
@@ -303,7 +309,7 @@ struct unc_generation {
 	const struct pci_device_id *pci_ids;	/* device IDs of @pci_rows, each once */
 	const char *in_tree;	/* name of intel_uncore's PCI driver, or NULL */
 	struct unc_ubox ubox;
-	u16 capability_device;	/* PCI device that identifies the die of a package */
+	struct unc_capability capability;
 	/* Find the package of a UBox's bus; a negative errno if unknown.  May sleep */
 	int (*map_bus)(struct pci_dev *ubox);
 	u32 max_khz;		/* clock (kHz) that no part reaches, to bound increments */

@@ -274,7 +274,8 @@ def _generation(generation, has_pci):
                          facts["NodeId"], facts["NodeMap"]))
         lines.append("\t.map_bus = unc_bus_of_ubox,\n")
     if "CapabilityDevice" in facts:
-        lines.append("\t.capability_device = %s,\n" % facts["CapabilityDevice"])
+        lines.append("\t.capability = { .device = %s, .reg = %s },\n" % (
+            facts["CapabilityDevice"], facts["Capability"]))
     lines.append("\t.max_khz = %d,\n" % (generation.max_mhz * 1000))
     inner = [(member, facts.get(key)) for member, key in (
         ("ctl", "Control"), ("status", "Status"), ("config", "Config"))]
@@ -292,7 +293,7 @@ def _generation(generation, has_pci):
 
 def table(generation):
     """The C file."""
-    rows = [Row(generation, box) for box in generation.boxes]
+    rows = [Row(generation, box) for box in generation.boxes if box.registers]
     title = "%s (%s): its boxes and registers, for the driver." % (
         generation.title, generation.models)
     if generation.manual:

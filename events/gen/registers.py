@@ -21,7 +21,7 @@ LOCAL_BIT = 22      # UNC_CONFIG_LOCAL, a bit of config that no field may have
 
 QUIRKS = ("write_twice", "stepwise", "unclocked", "no_reset", "freeze_all")
 LAYOUTS = ("e5", "e5_pcu", "joint")
-COUNTS = ("cboxes", "sboxes")
+COUNTS = ("cboxes", "sboxes", "chas")
 
 
 def _one_of(*words):

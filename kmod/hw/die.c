@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The number of CBos and SBos of a package, which depends on the package's die.
+ * The number of CBos, SBos and CHAs of a package, which depends on the package's die.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -12,9 +12,35 @@
 /* Field of U_MSR_PMON_GLOBAL_CONFIG: number of CBos */
 #define GLOBAL_CONFIG_NUM_C	GENMASK(4, 0)
 
-/* Capability register of device 30 function 3; CHOP is 0 on the smallest die */
-#define CAPID4			0x94
+/* Field of Haswell's capability register CAPID4, which is 0 on the smallest die */
 #define CAPID4_CHOP		GENMASK(7, 6)
+
+/* Field of Skylake-SP's capability register CAPID6: a bit for each CHA of the die */
+#define CAPID6_CHAS		GENMASK(27, 0)
+
+/* Read the capability register of @pkg; false, with a line in the log, if it is hidden. */
+static bool read_capability(const struct unc_package *pkg,
+			    const struct unc_type *type, u32 *value)
+{
+	const struct unc_capability *capability = &unc.gen->capability;
+	struct pci_dev *pdev = NULL;
+	bool found;
+
+	while ((pdev = pci_get_device(PCI_VENDOR_ID_INTEL, capability->device, pdev))) {
+		if (unc_package_of_bus(pdev->bus) != pkg)
+			continue;
+		found = !pci_read_config_dword(pdev, capability->reg, value);
+		pci_dev_put(pdev);
+		if (found)
+			return true;
+		break;
+	}
+	/* without a UBox the package's buses are unknown, which is in the log already */
+	if (pkg->last_bus >= 0)
+		pr_warn("package %d: no capability registers on PCI (device 8086:%04x): looking for %u boxes of type %s, and those that do not answer are left out\n",
+			pkg->phys_id, capability->device, type->max_boxes, type->name);
+	return false;
+}
 
 /**
  * unc_die_cboxes() - read the number of CBos from the global configuration register
@@ -50,21 +76,29 @@ unsigned int unc_die_cboxes(const struct unc_package *pkg,
 unsigned int unc_die_sboxes(const struct unc_package *pkg,
 			    const struct unc_type *type)
 {
-	const u16 device = unc.gen->capability_device;
-	struct pci_dev *pdev = NULL;
 	u32 capid4;
 
-	while ((pdev = pci_get_device(PCI_VENDOR_ID_INTEL, device, pdev))) {
-		if (unc_package_of_bus(pdev->bus) != pkg)
-			continue;
-		if (pci_read_config_dword(pdev, CAPID4, &capid4))
-			capid4 = CAPID4_CHOP;
-		pci_dev_put(pdev);
-		return capid4 & CAPID4_CHOP ? type->max_boxes : type->count.min;
-	}
-	/* without a UBox the package's buses are unknown, which is in the log already */
-	if (pkg->last_bus >= 0)
-		pr_warn("package %d: no capability registers on PCI (device 8086:%04x): looking for %u SBos, and those that do not answer are left out\n",
-			pkg->phys_id, device, type->max_boxes);
-	return type->max_boxes;
+	if (!read_capability(pkg, type, &capid4))
+		return type->max_boxes;
+	return capid4 & CAPID4_CHOP ? type->max_boxes : type->count.min;
+}
+
+/**
+ * unc_die_chas() - count the CHAs of a die in the capability registers
+ * @pkg: the package
+ * @type: the CHA
+ *
+ * The register has the CHAs' positions on the die; their numbers are without gaps.
+ *
+ * Return: the number of CHAs, or the maximum if the capability registers are hidden or have
+ * no CHA.
+ */
+unsigned int unc_die_chas(const struct unc_package *pkg,
+			  const struct unc_type *type)
+{
+	u32 capid6;
+
+	if (!read_capability(pkg, type, &capid6))
+		return type->max_boxes;
+	return hweight32(capid6 & CAPID6_CHAS) ?: type->max_boxes;
 }

@@ -22,5 +22,7 @@ unsigned int unc_die_cboxes(const struct unc_package *pkg,
 			    const struct unc_type *type);
 unsigned int unc_die_sboxes(const struct unc_package *pkg,
 			    const struct unc_type *type);
+unsigned int unc_die_chas(const struct unc_package *pkg,
+			  const struct unc_type *type);
 
 #endif
