@@ -7,7 +7,7 @@
  * overflow, and the iMC's bits of the box status.
  */
 #include "model/priv.h"
-#include "skx_waves.h"
+#include "generated/skx_waves.h"
 
 #define WAVES(box)	skx_##box##_waves
 

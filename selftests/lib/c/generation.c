@@ -41,6 +41,7 @@ static struct generation generations[] = {
 	  .lacks = { "ubox/filter_tid", "ubox/filter_cid", "cbox/filter_link",
 		     "cbox/filter_c6", "cbox/filter_nc", "cbox/filter_isoc",
 		     "qpi/match_tx" } },
+	{ "skx", .narrow = 48 },
 	{ "xeon7100", FRONTSIDE },
 	{ "xeon7400", FRONTSIDE },
 };
