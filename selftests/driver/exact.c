@@ -20,7 +20,7 @@
 
 enum {
 	MAX_PACKAGES = 4,
-	MAX_BOXES = 24,
+	MAX_BOXES = 32,
 	MAX_SHAPES = 8,
 	WARM_UP = 37,		/* not a multiple of a wave's period */
 	CYCLES = 1009,
@@ -30,7 +30,6 @@ enum {
 #define PCU_BAND0	0x0b
 #define VOLTAGE		0x03	/* cycles with a voltage transition */
 #define PCU_BAND3	0x0e
-#define CBO_OCCUPANCY0	0x1f	/* counts the entries that counter 0 sees (§2.3.1.1) */
 #define QPI_CTO_COUNT	0x138	/* counts the packets that pass the port's filters */
 
 static int n_packages;
@@ -223,7 +222,7 @@ static bool is_special(const struct cat_event *e)
 	if (!strcmp(e->box, "pcu") && e->code >= PCU_BAND0 &&
 	    e->code <= PCU_BAND3)
 		return true;
-	return !strcmp(e->box, "cbox") && e->code == CBO_OCCUPANCY0;
+	return cat_is_relay(e);
 }
 
 /* Return the number of boxes of the type that can count the event. */
@@ -425,7 +424,7 @@ TEST_F(counters, count_each_cycle)
 	unsigned int counted = 0;
 
 	for_each_cat_event(e) {
-		if (variant->free ? !e->free : !e->fixed)
+		if ((variant->free ? !e->free : !e->fixed) || !box_type(e->box))
 			continue;
 		counted++;
 		EXPECT_TRUE(counts_at_constant_rate(e));
@@ -479,6 +478,8 @@ TEST_F(pcu, residencies_are_read_from_their_msr_alone)
 		{ "pkg_c6_residency", 0x3f9 },
 	};
 
+	if (!cat_find("pcu", residencies[0].name))
+		SKIP(return, "the catalogue has none");
 	for (size_t i = 0; i < sizeof(residencies) / sizeof(*residencies); i++) {
 		struct wanted_msr seen = { .msr = residencies[i].msr };
 		int fd = event_open(self->pmu, pmu_cpu(self->pmu, 0), "%s",

@@ -115,10 +115,15 @@ const struct cat_event *cat_find_code(const char *box, unsigned int code,
 	return NULL;
 }
 
+bool cat_is_relay(const struct cat_event *e)
+{
+	return !strcmp(e->name, "counter0_occupancy");
+}
+
 bool cat_is_plain(const struct cat_event *e, const char *type)
 {
 	return !strcmp(e->box, type) && !e->fixed && !e->free &&
-	       !strchr(e->string, '?') && strcmp(e->name, "counter0_occupancy");
+	       !strchr(e->string, '?') && !cat_is_relay(e);
 }
 
 bool cat_has_code(const char *box, unsigned int code)

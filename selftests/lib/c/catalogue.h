@@ -60,6 +60,8 @@ const struct cat_event *cat_find_code(const char *box, unsigned int code,
  * waveforms the box counts transactions only.
  */
 bool cat_has_waves(const char *box);
+/* Return whether @e counts on counters 1 to 3 the entries of counter 0's event (§2.3.1.1). */
+bool cat_is_relay(const struct cat_event *e);
 /*
  * Return whether @e is an event of box type @type for general counters that needs neither
  * a filter nor an event on counter 0.

@@ -30,6 +30,8 @@ static const struct field fields[] = {
 	{ "cbox", "filter_state", 1, 17, 0x7f },
 	{ "cbox", "filter_nid", 1, 32, 0xffff },
 	{ "cbox", "filter_opc", 1, 52, 0x1ff },
+	{ "cha", "filter_state", 1, 17, 0x3ff },
+	{ "cha", "filter_link", 1, 9, 0xf },
 	{ "ha", "filter_addr", 1, 0, BITS(6, 45) },
 	{ "ha", "filter_opc", 1, 48, 0x3f },
 	{ "pcu", "filter_band0", 1, 0, 0xff },
@@ -69,6 +71,22 @@ static uint64_t request_bits(void)
 		i++;
 	return requests[i].bits;
 }
+
+/*
+ * Bits of config1 that a box type's events with a code obey, and the value that they have for
+ * an event that sets none of them: where 0 would count nothing
+ */
+static const struct {
+	const char *box;
+	unsigned int first, last;
+	uint64_t obeyed, neutral;
+} neutrals[] = {
+	{ "cha", 0x34, 0x34, BITS(17, 26), BITS(17, 26) },	/* lines in any state */
+	{ "cha", 0x35, 0x36, BITS(32, 33), BITS(32, 33) },	/* remote, local memory */
+	{ "cha", 0x35, 0x36, BITS(36, 37), BITS(36, 37) },	/* near memory, other */
+	{ "cha", 0x35, 0x36, BITS(35, 35) | BITS(41, 60), BITS(35, 35) }, /* any opcode */
+	{ "cha", 0x35, 0x36, BITS(61, 63), 0 },
+};
 
 /* Return the valid values of a field on this generation. */
 static uint64_t valid_values(const struct field *f)
@@ -118,6 +136,14 @@ static void add_obeyed(struct event_words *words, const struct cat_event *e)
 		words->obeyed[1] |= request_bits();
 	if (!strcmp(e->box, "qpi") && e->code == QPI_CTO_COUNT)
 		words->obeyed[1] = words->obeyed[2] = ~0ULL;
+	for (unsigned int i = 0; i < ARRAY_SIZE(neutrals); i++) {
+		if (strcmp(neutrals[i].box, e->box) || e->code < neutrals[i].first ||
+		    e->code > neutrals[i].last)
+			continue;
+		words->obeyed[1] |= neutrals[i].obeyed;
+		if (!(words->config[1] & neutrals[i].obeyed))
+			words->held[1] |= neutrals[i].neutral;
+	}
 }
 
 void event_parameters_fill(struct event_words *words, const struct cat_event *e,
@@ -149,5 +175,6 @@ void event_parameters_fill(struct event_words *words, const struct cat_event *e,
 		end += snprintf(words->text + end, sizeof(words->text) - end,
 				",%s=%#" PRIx64, f->name, value);
 	}
+	memcpy(words->held, words->config, sizeof(words->held));
 	add_obeyed(words, e);
 }

@@ -16,10 +16,12 @@
  *	manual's positions of the filter fields
  * @obeyed: bits of @config that filter the event: the parameters, and filter fields that
  *	the event obeys although its string does not have them
+ * @held: @config as the registers hold it: with the value that passes everything where the
+ *	event has no value for a filter that it obeys
  * @text: the event for pmu_attr(): "llc_lookup.any,filter_state=0x1f"
  */
 struct event_words {
-	uint64_t config[3], obeyed[3];
+	uint64_t config[3], obeyed[3], held[3];
 	char text[400];
 };
 

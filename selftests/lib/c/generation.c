@@ -41,7 +41,7 @@ static struct generation generations[] = {
 	  .lacks = { "ubox/filter_tid", "ubox/filter_cid", "cbox/filter_link",
 		     "cbox/filter_c6", "cbox/filter_nc", "cbox/filter_isoc",
 		     "qpi/match_tx" } },
-	{ "skx", .narrow = 48 },
+	{ "skx", .narrow = 48, .polled = true, .states = 0x3ff, .lacks = { "pcu/umask" } },
 	{ "xeon7100", FRONTSIDE },
 	{ "xeon7400", FRONTSIDE },
 };
@@ -193,6 +193,8 @@ static struct generation *find_generation(void)
 			tap_bail("%s: a row of %s is malformed, or there are too many",
 				 path, name);
 	fclose(f);
+	for (unsigned int i = 0; i < table.types; i++)
+		table.type[i].interrupts &= !g->polled;
 	for (unsigned int i = 0; i < BOX_TYPES; i++)
 		g->types[i] = i < table.types ? table.type[i].name : "";
 	return g;

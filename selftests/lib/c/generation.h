@@ -19,7 +19,7 @@
  * @pci: the registers are in PCI configuration space, and not MSRs
  * @in_function: number of boxes in a PCI function
  * @general: number of general counters of a box
- * @interrupts: an overflow sends an interrupt
+ * @interrupts: an overflow sends an interrupt, and the driver takes it
  * @stride: distance of the MSRs of two boxes
  */
 struct box_type {
@@ -56,6 +56,7 @@ struct box_function {
  * @tids, @states, @nids: bits of a CBo's filter_tid, filter_state and filter_nid
  * @links_of: event of a CBo that obeys filter_link, by code and unit mask
  * @one_a_cycle: no counter adds more than one in a cycle
+ * @polled: the driver uses no overflow interrupts, as no source says how to choose a core
  * @in_tree_sim: simulator parameters that intel_uncore needs in order not to fault
  * @written_twice: some control registers must be written twice in a row
  * @lacks: format fields that Haswell's boxes have and boxes of this generation lack:
@@ -71,6 +72,7 @@ struct generation {
 		unsigned int event, umask;
 	} links_of;
 	bool one_a_cycle;
+	bool polled;
 	const char *in_tree_sim;
 	bool written_twice;
 	const char *lacks[12];

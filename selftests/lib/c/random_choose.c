@@ -117,7 +117,7 @@ static bool usable(const struct cat_event *e, const char *type)
 {
 	if (strcmp(e->box, type))
 		return false;
-	if (!strcmp(type, "cbox") && (e->code == 0x1f))
+	if (cat_is_relay(e))
 		return false;
 	return !strchr(e->string, '?') || model_obeys_opcode(e);
 }
