@@ -232,10 +232,13 @@ class Event:
 
     @property
     def select(self):
-        """(code, control bits 15:8), by which the hardware distinguishes events."""
+        """
+        (code, unit mask), by which the hardware distinguishes events.  Control bits 15:8
+        are the unit mask, also where they have another name; it may continue elsewhere.
+        """
         if not self.box.has_select:
             return self.config()[0], 0
-        return self.code, self.config()[0] >> 8 & 0xff
+        return self.code, self.config()[0] >> 8 & 0xff | self.umask & ~0xff
 
 
 class Box:

@@ -9,7 +9,7 @@ import hashlib
 
 MIN_PERIOD, MAX_PERIOD = 8, 16
 MIN_RATIO, MAX_RATIO = 8, 40    # of 100 MHz, for the PCU's frequency bands
-MAX_VALUE = 255                 # the largest threshold, of 8 bits
+MAX_VALUE = 255                 # the largest threshold of most boxes
 
 
 class Wave:
@@ -18,12 +18,18 @@ class Wave:
     def __init__(self, event, values, select=None):
         self.event = event
         self.code, self.umask = select or event.select
-        self.max_inc = min(event.max_inc, MAX_VALUE)
+        self.max_inc = _top(event)
         self.values = values
 
 
 def _digest(*parts):
     return hashlib.sha256(".".join(parts).encode()).digest()
+
+
+def _top(event):
+    """The largest value of an event's wave, which a threshold can tell from smaller ones."""
+    thresh = event.box.format.get("thresh")
+    return min(event.max_inc, max(MAX_VALUE, (1 << len(thresh.bits)) - 1 if thresh else 0))
 
 
 def _period(box, code):
@@ -41,8 +47,12 @@ def _frequency(event, period):
 def _random(event, period):
     """Values from 0 to the largest increment, with at least one of each of these two."""
     seed = _digest(event.box.name, event.name)
-    top = min(event.max_inc, MAX_VALUE)
+    top = _top(event)
     values = [byte % (top + 1) for byte in seed[:period]]
+    if top > 255:
+        upper = _digest(event.box.name, event.name, "bits from 8 on")
+        values = [value + 256 * (byte % ((top + 1) // 256))
+                  for value, byte in zip(values, upper)]
     idle = seed[-1] % period
     values[idle] = 0
     if top not in values:
@@ -71,7 +81,7 @@ def _parts(event, siblings):
 
 
 def _values(event, siblings):
-    if event.wave == "ones":
+    if event.wave == "ones" or not event.general:
         return [1] * (_period(event.box, event.code)
                       if len(siblings) > 1 else 1)
     period = _period(event.box, event.code)
@@ -80,7 +90,7 @@ def _values(event, siblings):
     parts = _parts(event, siblings)
     if parts:
         columns = zip(*(_values(part, siblings) for part in parts))
-        return [min(sum(column), event.max_inc, MAX_VALUE) for column in columns]
+        return [min(sum(column), _top(event)) for column in columns]
     return _random(event, period)
 
 
@@ -121,7 +131,8 @@ def box_waves(box):
     if not box.has_select:
         return subevent_waves(box)
     first = {}
-    for event in box.general_events:
+    # only boxes without general counters have waves of free-running counters
+    for event in box.general_events if box.counters else box.events:
         first.setdefault(event.select, event)
     waves = {}
     for select, event in sorted(first.items()):

@@ -27,7 +27,8 @@ static u64 some_event(const struct model_type *type, unsigned int ctr)
 			if (w->v[t])
 				return place(w->code & 0xff, l->ev_sel) |
 				       place(w->code >> 8, l->ev_sel_ext) |
-				       place(w->umask, l->umask);
+				       place(w->umask & 0xff, l->umask) |
+				       place(w->umask >> 8, l->umask_ext);
 	return 0;
 }
 

@@ -52,7 +52,7 @@ struct model_selection model_selected(const struct model_box *b, unsigned int ct
 	s.code = model_field(s.ctl, l->ev_sel);
 	if (s.ctl & l->ev_sel_ext)
 		s.code |= 0x100;
-	s.umask = model_field(s.ctl, l->umask) | model_field(s.ctl, l->umask_ext) << 8;
+	s.umask = model_field(s.ctl, l->umask) | model_gather(s.ctl, l->umask_ext) << 8;
 	/* §2.8.2.2: occ_sel is part of occupancy events only */
 	if (l->occ_event && !(s.ctl & l->occ_event))
 		s.umask = 0;

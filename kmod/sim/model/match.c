@@ -62,6 +62,8 @@ bool model_takes(const struct model_box *b, unsigned int ctr,
 	if (s.code != t->code)
 		return false;
 	w = model_find_event(b->type, s.code, &count);
+	if (!count)
+		return false;
 	rule = w->rule;
 	for (i = 0; i < count; i++) {
 		ctrs |= w[i].ctrs;

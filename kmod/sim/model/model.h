@@ -297,13 +297,13 @@ enum model_rule {
  */
 struct model_wave {
 	u16 code;
-	u8 umask;
-	u8 zeros;
+	u32 umask;
+	u32 zeros;
 	u8 rule;
-	u8 max_inc;
+	u16 max_inc;
 	u8 ctrs;
 	u8 period;
-	u8 v[MODEL_WAVE_MAX];
+	u16 v[MODEL_WAVE_MAX];
 };
 
 struct model;

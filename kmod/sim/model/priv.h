@@ -22,7 +22,7 @@
  * @ev_sel: event select of a counter's control register
  * @ev_sel_ext: its extension, bit 8 of an event code
  * @umask: unit mask
- * @umask_ext: its extension, which continues @umask
+ * @umask_ext: its extension, which continues @umask and may have gaps
  * @q_occ_rst: clears the occupancy of a queue
  * @edge_det: edge detect
  * @ov_en: an overflow is signalled to the UBox
@@ -52,6 +52,18 @@ struct model_layout {
 static inline u64 model_field(u64 value, u64 mask)
 {
 	return mask ? (value & mask) / (mask & -mask) : 0;
+}
+
+/* Return the bits of a field, @mask, without the field's gaps. */
+static inline u64 model_gather(u64 value, u64 mask)
+{
+	unsigned int bit = 0;
+	u64 field = 0;
+
+	for (; mask; mask &= mask - 1, bit++)
+		if (value & mask & -mask)
+			field |= 1ULL << bit;
+	return field;
 }
 
 enum model_reg_type {
@@ -292,10 +304,10 @@ enum model_rates_shape {
  */
 struct model_plan {
 	u8 period;
-	u8 inc[MODEL_WAVE_MAX];
-	u16 sum;
+	u16 inc[MODEL_WAVE_MAX];
+	u32 sum;
 	u8 heads;
-	u8 head[MODEL_WAVE_MAX];
+	u16 head[MODEL_WAVE_MAX];
 	u64 head_from;
 	bool rated;
 	u8 shape;

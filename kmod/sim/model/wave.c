@@ -121,7 +121,7 @@ struct rows {
  * umask without a row is the sum of the subevents whose bits it has, up to the largest
  * increment. Only subevents with MODEL_ANY and a row are added: conditions have no sum.
  */
-static u8 raw_value(const struct rows *r, const struct model_selection *s,
+static u16 raw_value(const struct rows *r, const struct model_selection *s,
 		    u64 cleared, u64 t)
 {
 	const struct model_wave *w;
@@ -180,7 +180,7 @@ static void raw_values(const struct model_box *b, unsigned int ctr,
 		compare_bands(b, s.code, p);
 }
 
-static bool compares(const struct model_shape *s, u8 value)
+static bool compares(const struct model_shape *s, u16 value)
 {
 	return (value >= s->thresh) != s->invert;
 }
@@ -189,7 +189,7 @@ static bool compares(const struct model_shape *s, u8 value)
  * Replace the values of @n cycles by the outcome of the comparison, 0 or 1. @before is the
  * value in the cycle before them.
  */
-static void compare(const struct model_shape *s, u8 before, u8 *inc, unsigned int n)
+static void compare(const struct model_shape *s, u16 before, u16 *inc, unsigned int n)
 {
 	bool was = compares(s, before), is;
 	unsigned int t;

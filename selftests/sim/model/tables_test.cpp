@@ -17,8 +17,13 @@ namespace {
 // Bits 31:0 as of E5, a unit mask that continues in bits 55:32 without 44, enable in 22
 constexpr u64 kWide = 0x00ffefffff44ffffULL;
 
-constexpr model_wave kWaves[] = {{.code = 0x01, .umask = 0x00, .zeros = 0, .rule = MODEL_ANY,
-                                  .max_inc = 1, .ctrs = 0xf, .period = 1, .v = {1}}};
+constexpr model_wave kWaves[] = {
+    {.code = 0x01, .umask = 0x00, .zeros = 0, .rule = MODEL_ANY, .max_inc = 1, .ctrs = 0xf,
+     .period = 1, .v = {1}},
+    {.code = 0x02, .umask = 0x00, .zeros = 0, .rule = MODEL_ANY, .max_inc = 1024, .ctrs = 0xf,
+     .period = 4, .v = {1024, 300, 255, 0}},
+    {.code = 0x03, .umask = 0x5a08, .zeros = 0, .rule = MODEL_EXACT, .max_inc = 1, .ctrs = 0xf,
+     .period = 1, .v = {1}}};
 
 constexpr model_wave kFreeWaves[] = {
     {.code = 0xff, .umask = 0x20, .zeros = 0, .rule = MODEL_EXACT, .max_inc = 4, .ctrs = 0,
@@ -47,7 +52,7 @@ const model_layout kLayout = [] {
   model_layout l{};
   l.ev_sel = 0xff;
   l.umask = 0xff00;
-  l.umask_ext = 0x00ffffff'00000000ULL;
+  l.umask_ext = 0x00ffefff'00000000ULL;
   l.edge_det = 1 << 18;
   l.ov_en = 1 << 20;
   l.en = 1 << 22;
@@ -56,6 +61,13 @@ const model_layout kLayout = [] {
   l.rst_ctrl = 1 << 8;
   l.rst_ctrs = 1 << 9;
   l.frz = 1 << 0;
+  return l;
+}();
+
+// The stack's threshold is where the link's unit mask continues
+const model_layout kStackLayout = [] {
+  model_layout l = kLayout;
+  l.umask_ext = 0;
   return l;
 }();
 
@@ -82,7 +94,7 @@ model_type type(const char* name, bool pci, std::span<const model_reg> regs) {
   t.name = name;
   t.boxes = {1, 1, false, nullptr};
   t.pci = pci;
-  t.layout = &kLayout;
+  t.layout = pci ? &kLayout : &kStackLayout;
   t.counters = 1;
   t.thresh = pci ? 0xff : 0xfff;
   t.regs = regs.data();
@@ -189,6 +201,49 @@ TEST_F(Tables, FieldsAreWhereTheLayoutHasThem) {
   t.value = 1;
   model_traffic(m.model(), &t);
   EXPECT_EQ(m.pci_read(link, 0x318), 7u);
+}
+
+TEST_F(Tables, AUnitMaskHasNoGap) {
+  // bit 45 of the register is bit 20 of the unit mask, as bit 44 is not part of the field
+  m.pci_write(link, 0x354, 1 << 13);
+  m.pci_write(link, 0x350, kEn | 0x01);
+  model_txn t{};
+  t.code = 0x01;
+  t.count = 7;
+  t.value = 1;
+  for (const auto& [mask, count] : {std::pair{0x2fffffu, 0u}, {0x100000u, 7u}}) {
+    m.pci_write(link, 0x318, 0);
+    t.umask = mask;
+    model_traffic(m.model(), &t);
+    EXPECT_EQ(m.pci_read(link, 0x318), count) << mask;
+  }
+  // a waveform by its whole unit mask
+  m.pci_write(link, 0x318, 0);
+  m.pci_write(link, 0x350, kEn | 0x0803);
+  m.pci_write(link, 0x354, 0x5b);
+  m.advance(10);
+  EXPECT_EQ(m.pci_read(link, 0x318), 0u);
+  m.pci_write(link, 0x354, 0x5a);
+  m.advance(10);
+  EXPECT_EQ(m.pci_read(link, 0x318), 10u);
+}
+
+TEST_F(Tables, IncrementsHave12Bits) {
+  m.wrmsr(0xa48, kEn | 2);
+  m.advance(5);
+  EXPECT_EQ(m.rdmsr(0xa41), 1024u + 300 + 255 + 0 + 1024);
+  for (const auto& [limit, cycles] : {std::pair{255u, 3u}, {256u, 2u}, {301u, 1u},
+                                      {1024u, 1u}, {1025u, 0u}}) {
+    m.wrmsr(0xa41, 0);
+    m.wrmsr(0xa48, static_cast<u64>(limit) << 24 | kEn | 2);
+    m.advance(400);
+    EXPECT_EQ(m.rdmsr(0xa41), 100u * cycles) << limit;
+  }
+  // an edge from the cycle with 0 to 1024, and none from 1024 to 300
+  m.wrmsr(0xa41, 0);
+  m.wrmsr(0xa48, 256ULL << 24 | kEn | kEdge | 2);
+  m.advance(400);
+  EXPECT_EQ(m.rdmsr(0xa41), 100u);
 }
 
 // Skylake's bits of the global control
