@@ -81,6 +81,10 @@ static const struct model_layout e5_layout = {
 #define ROW_CTL(where, i, fields, rsv) \
 	{ .at = (where), .bytes = 4, .type = REG_CTL, .index = (i), \
 	  .keep = (fields), .wo = CTL_RST, .zero = (rsv), .name = "ctl" #i }
+/* control with 64 bits in PCI space; @fields as in a control with 32 bits and above */
+#define ROW_CTL_64(where, i, fields) \
+	{ .at = (where), .bytes = 8, .type = REG_CTL, .index = (i), \
+	  .keep = (fields), .wo = CTL_RST, .name = "ctl" #i }
 #define ROW_CTR(where, i) \
 	{ .at = (where), .bytes = 8, .type = REG_CTR, .index = (i), \
 	  .name = "ctr" #i }

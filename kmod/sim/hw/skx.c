@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables of Skylake-SP: UBox, CHA, PCU and iMC. Its manual, document 336274, was not available:
- * addresses and fields are from the in-tree driver, PCM, LIKWID and libpfm4, which agree.
+ * Tables of Skylake-SP. Its manual, document 336274, was not available: addresses and fields are
+ * from the in-tree driver, PCM, LIKWID and libpfm4, which agree.
  *
  * Guesses by Haswell: bit 62 of the global control and its core mask, the order of stages of an
- * overflow, and the iMC's bits of the box status.
+ * overflow, and the iMC's bits of the box status. No source has the global status bit of the
+ * third M3UPI, nor the M2PCIe's: their overflows signal nothing, and software has to poll them.
  */
 #include "model/priv.h"
 #include "generated/skx_waves.h"
@@ -135,6 +136,76 @@ static const u64 imc_ov[] = {
 	1ULL << 39, 1ULL << 39, 1ULL << 39, 1ULL << 40, 1ULL << 40, 1ULL << 40,
 };
 
+/* --- M2M: between the mesh and a controller; controls are 8 bytes apart ------- */
+
+#define MESH_CTL	(CTL | THRESH_8)
+
+static const struct model_reg m2m_regs[] = {
+	ROW_CTR(0x200, 0), ROW_CTL(0x228, 0, MESH_CTL, 0),
+	ROW_CTR(0x208, 1), ROW_CTL(0x230, 1, MESH_CTL, 0),
+	ROW_CTR(0x210, 2), ROW_CTL(0x238, 2, MESH_CTL, 0),
+	ROW_CTR(0x218, 3), ROW_CTL(0x240, 3, MESH_CTL, 0),
+	ROW_BOX_CTL(0x258, 0),
+	ROW_STATUS(0x260, 0xf, 0),
+	/*
+	 * Match, mask and opcode, by LIKWID alone: they keep their values, and no event
+	 * is known that obeys them.
+	 */
+	ROW_FILTER(0x268, 0, 0xffffffff, 0, "addrmatch0"),
+	ROW_FILTER(0x26c, 1, 0xffffffff, 0, "addrmatch1"),
+	ROW_FILTER(0x270, 2, 0xffffffff, 0, "addrmask0"),
+	ROW_FILTER(0x274, 3, 0xffffffff, 0, "addrmask1"),
+	ROW_FILTER(0x278, 4, 0xffffffff, 0, "opcodemm"),
+};
+
+static const u64 m2m_ov[] = { 1ULL << 62, 1ULL << 63 };
+
+/* --- UPI: a control has 64 bits, with more of the unit mask in the upper half --- */
+
+#define UPI_UMASK_EXT	(0xffefffULL << 32)
+#define UPI_CTL		(CTL | THRESH_8 | UPI_UMASK_EXT)
+
+static const struct model_layout upi_layout = {
+	CTL_LAYOUT, BOX_CTL_LAYOUT, .umask_ext = UPI_UMASK_EXT,
+};
+
+static const struct model_reg upi_regs[] = {
+	ROW_CTR(0x318, 0), ROW_CTL_64(0x350, 0, UPI_CTL),
+	ROW_CTR(0x320, 1), ROW_CTL_64(0x358, 1, UPI_CTL),
+	ROW_CTR(0x328, 2), ROW_CTL_64(0x360, 2, UPI_CTL),
+	ROW_CTR(0x330, 3), ROW_CTL_64(0x368, 3, UPI_CTL),
+	ROW_BOX_CTL(0x378, 0),
+	ROW_STATUS(0x37c, 0xf, 0),
+};
+
+static const u64 upi_ov[] = { 1ULL << 41, 1ULL << 42, 1ULL << 43 };
+
+/* --- M3UPI: between the mesh and UPI, with three counters ----------------------- */
+
+PCI_REGS_3(m3upi_regs, MESH_CTL, 0,
+	ROW_BOX_CTL(0xf4, 0),
+	ROW_STATUS(0xf8, 0x7, 0));
+
+static const u64 m3upi_ov[] = { 1ULL << 46, 1ULL << 47, 0 };
+
+/* --- M2PCIe: between the mesh and a stack; no source names a box status ---------- */
+
+PCI_REGS_4(m2pcie_regs, MESH_CTL, 0,
+	ROW_BOX_CTL(0xf4, 0));
+
+/*
+ * No source names an event. The in-tree driver has code 0x23 on counters 0 and 1, as Haswell's
+ * TXR_CYCLES_NE, and codes of Haswell's R2PCIe apply: 0x01 are the cycles.
+ */
+static const struct model_wave m2pcie_waves[] = {
+	{ .code = 0x01, .rule = MODEL_EXACT, .max_inc = 1, .ctrs = 0xf, .period = 1,
+	  .v = { 1 } },
+	{ .code = 0x23, .umask = 0x01, .rule = MODEL_ANY, .max_inc = 1, .ctrs = 0x3,
+	  .period = 4, .v = { 1, 1, 0, 1 } },
+	{ .code = 0x23, .umask = 0x02, .rule = MODEL_ANY, .max_inc = 1, .ctrs = 0x3,
+	  .period = 4, .v = { 0, 1, 0, 0 } },
+};
+
 /* --- box types --------------------------------------------------------------- */
 
 static const struct model_type box_types[] = {
@@ -162,6 +233,25 @@ static const struct model_type box_types[] = {
 		.thresh = 0xff, .ov = imc_ov, .clock = MODEL_DCLK,
 		TABLES(imc),
 	},
+	{
+		.name = "m2m", BOXES(1, 2), .pci = true, .counters = 4,
+		.thresh = 0xff, .ov = m2m_ov, TABLES(m2m),
+	},
+	{
+		.name = "upi", BOXES(0, 3), .pci = true, .counters = 4,
+		.thresh = 0xff, .ov = upi_ov, .clock = MODEL_QCLK,
+		TABLES_OF(upi, upi_layout),
+	},
+	{
+		.name = "m3upi", BOXES_AS(0, 3, "upi"), .pci = true, .counters = 3,
+		.thresh = 0xff, .ov = m3upi_ov, TABLES(m3upi),
+	},
+	{
+		.name = "m2pcie", BOXES(1, 4), .pci = true, .counters = 4,
+		.quirks = QUIRK_NO_STATUS, .thresh = 0xff, .layout = &e5_layout,
+		.regs = m2pcie_regs, .nregs = MODEL_COUNT(m2pcie_regs),
+		.waves = m2pcie_waves, .nwaves = MODEL_COUNT(m2pcie_waves),
+	},
 };
 
 /* --- PCI functions, and other functions of their devices ----------------------- */
@@ -181,9 +271,11 @@ static const struct model_reg capid_regs[] = {
 #define ON_BUS(number, device, function, did, of, i, ...) \
 	{ .bus = (number), .devfn = DEVFN(device, function), .id = (did), \
 	  .type = (of), .box = (i), __VA_ARGS__ }
+#define COUNTERS(number, device, function, did, of, i, ...) \
+	ON_BUS(number, device, function, did, of, i, \
+	       .class_code = CLASS_PERFORMANCE, .pmon = true, __VA_ARGS__)
 #define CHANNEL(device, function, did, i) \
-	ON_BUS(2, device, function, did, "imc", i, \
-	       .class_code = CLASS_PERFORMANCE, .pmon = true)
+	COUNTERS(2, device, function, did, "imc", i)
 #define OTHER(number, device, did, of, i) \
 	ON_BUS(number, device, 0, did, of, i, .class_code = CLASS_SYSTEM)
 
@@ -209,6 +301,28 @@ static const struct model_function functions[] = {
 	CHANNEL(12, 6, 0x2046, 4),
 	OTHER(2, 13, 0x2048, "imc", 5),
 	CHANNEL(13, 2, 0x204a, 5),
+
+	/* the registers are above 0xff */
+	COUNTERS(2, 8, 0, 0x2066, "m2m", 0, .pcie = true),
+	COUNTERS(2, 9, 0, 0x2066, "m2m", 1, .pcie = true),
+
+	COUNTERS(3, 14, 0, 0x2058, "upi", 0, .pcie = true),
+	COUNTERS(3, 15, 0, 0x2058, "upi", 1, .pcie = true),
+	COUNTERS(3, 16, 0, 0x2058, "upi", 2, .pcie = true),
+
+	/* the bus of M3UPI and M2PCIe is UPI's: no source names another */
+	OTHER(3, 18, 0x204c, "m3upi", 0),
+	COUNTERS(3, 18, 1, 0x204d, "m3upi", 0),
+	COUNTERS(3, 18, 2, 0x204e, "m3upi", 1),
+	COUNTERS(3, 18, 5, 0x204d, "m3upi", 2),
+
+	OTHER(3, 21, 0x2018, "m2pcie", 0),
+	COUNTERS(3, 21, 1, 0x2088, "m2pcie", 0),
+	OTHER(3, 22, 0x2018, "m2pcie", 1),
+	COUNTERS(3, 22, 1, 0x2088, "m2pcie", 1),
+	OTHER(3, 23, 0x2018, "m2pcie", 2),
+	COUNTERS(3, 23, 1, 0x2088, "m2pcie", 2),
+	COUNTERS(3, 21, 5, 0x2088, "m2pcie", 3),
 };
 
 const struct model_generation model_skx = {

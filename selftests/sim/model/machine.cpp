@@ -10,7 +10,8 @@ namespace {
 
 constexpr const char* kNames[] = {"ubox", "cbox", "sbox", "ha",     "imc",
                                   "irp",  "pcu",  "qpi",  "r2pcie", "r3qpi",
-                                  "gbsq", "gsnpq", "fsb", "cha"};
+                                  "gbsq", "gsnpq", "fsb", "cha", "m2m", "upi", "m3upi",
+                                  "m2pcie"};
 
 // Devices and functions of Table 1-3. pci_test.cpp checks the device IDs of the iMC.
 constexpr unsigned kHa[] = {devfn(18, 1), devfn(18, 5)};

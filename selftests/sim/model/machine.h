@@ -50,7 +50,7 @@ constexpr unsigned devfn(unsigned device, unsigned function) {
 // box types of Xeon 7100 and 7400, and of Skylake.
 enum BoxType {
   UBOX, CBOX, SBOX, HA, IMC, IRP, PCU, QPI, R2PCIE, R3QPI, GBSQ, GSNPQ, FSB,
-  CHA,
+  CHA, M2M, UPI, M3UPI, M2PCIE,
 };
 
 // The two buses of a package from Sandy Bridge to Broadwell

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Skylake-SP: addresses and fields of UBox, CHA, PCU and iMC as the in-tree driver, PCM and
-// LIKWID have them.
+// Skylake-SP: addresses and fields as the in-tree driver, PCM and LIKWID have them.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -158,6 +157,198 @@ TEST_F(Skylake, ControllersSignalOverflows) {
     m.wrmsr(0x701, bit);
     m.wrmsr(0x700, kUnfreeze);
   }
+}
+
+// A box type in PCI space: addresses of the registers of counter 0 and of the last counter
+struct PciType {
+  BoxType type;
+  unsigned bus;
+  std::vector<unsigned> functions, ids;
+  unsigned counters, ctr, ctl, ctl_step, box_ctl, status;
+  u32 clock;                // code of the event that counts cycles
+  std::vector<u64> global;  // bits of the global status, 0 for none
+};
+
+const PciType kPciTypes[] = {
+    {M2M, 2, {devfn(8, 0), devfn(9, 0)}, {0x2066, 0x2066}, 4, 0x200, 0x228, 8, 0x258, 0x260,
+     0x00, {1ULL << 62, 1ULL << 63}},
+    {UPI, 3, {devfn(14, 0), devfn(15, 0), devfn(16, 0)}, {0x2058, 0x2058, 0x2058}, 4, 0x318,
+     0x350, 8, 0x378, 0x37c, 0x01, {1ULL << 41, 1ULL << 42, 1ULL << 43}},
+    {M3UPI, 3, {devfn(18, 1), devfn(18, 2), devfn(18, 5)}, {0x204d, 0x204e, 0x204d}, 3, 0xa0,
+     0xd8, 4, 0xf4, 0xf8, 0x01, {1ULL << 46, 1ULL << 47, 0}},
+    {M2PCIE, 3, {devfn(21, 1), devfn(22, 1), devfn(23, 1), devfn(21, 5)},
+     {0x2088, 0x2088, 0x2088, 0x2088}, 4, 0xa0, 0xd8, 4, 0xf4, 0, 0x01, {0, 0, 0, 0}}};
+
+class SkylakePci : public Skylake, public testing::WithParamInterface<PciType> {
+ protected:
+  u32 read(unsigned box, unsigned where) {
+    return m.pci_read(GetParam().functions[box], where, 4, 0, GetParam().bus);
+  }
+  void write(unsigned box, unsigned where, u32 value) {
+    m.pci_write(GetParam().functions[box], where, value, 4, 0, GetParam().bus);
+  }
+  u64 count(unsigned box, unsigned ctr) {
+    const unsigned at = GetParam().ctr + 8 * ctr;
+    return read(box, at) | static_cast<u64>(read(box, at + 4)) << 32;
+  }
+  void set_count(unsigned box, unsigned ctr, u64 value) {
+    write(box, GetParam().ctr + 8 * ctr + 4, value >> 32);
+    write(box, GetParam().ctr + 8 * ctr, value);
+  }
+  unsigned ctl(unsigned ctr) { return GetParam().ctl + GetParam().ctl_step * ctr; }
+};
+
+std::string type_name(const testing::TestParamInfo<PciType>& info) {
+  constexpr const char* kNames[] = {"M2m", "Upi", "M3upi", "M2pcie"};
+  return kNames[info.index];
+}
+
+INSTANTIATE_TEST_SUITE_P(Boxes, SkylakePci, testing::ValuesIn(kPciTypes), type_name);
+
+TEST_P(SkylakePci, EachBoxCounts) {
+  const PciType& p = GetParam();
+  ASSERT_EQ(m.boxes(p.type), p.functions.size());
+  for (unsigned box = 0; box < p.functions.size(); ++box) {
+    EXPECT_EQ(read(box, 0), p.ids[box] << 16 | 0x8086);
+    for (unsigned i = 0; i < p.counters; ++i) write(box, ctl(i), kEn | p.clock);
+    m.advance(100 + box);
+    for (unsigned i = 0; i < p.counters; ++i) {
+      EXPECT_EQ(count(box, i), 100u + box) << i;
+      EXPECT_EQ(read(box, ctl(i)), kEn | p.clock);
+      write(box, ctl(i), 0);
+    }
+    m.advance(10);
+    EXPECT_EQ(count(box, 0), 100u + box) << "disabled";
+  }
+  EXPECT_EQ(count(0, 0), 100u) << "a box for itself";
+  EXPECT_TRUE(m.undefined.empty());
+}
+
+TEST_P(SkylakePci, CountsTransactionsOfItsBox) {
+  const PciType& p = GetParam();
+  const unsigned last = p.functions.size() - 1;
+  write(last, ctl(0), kEn | p.clock);
+  m.wrmsr(0x700, kFreeze);
+  EXPECT_EQ(m.traffic({.box_type = p.type, .box = last, .code = p.clock, .count = 5}), 5);
+  EXPECT_EQ(count(last, 0), 0u) << "frozen";
+  m.wrmsr(0x700, kUnfreeze);
+  EXPECT_EQ(m.traffic({.box_type = p.type, .box = last, .code = p.clock, .count = 12345}), 12345);
+  EXPECT_EQ(m.traffic({.box_type = p.type, .box = 0, .code = p.clock, .count = 7}), 7);
+  EXPECT_EQ(m.traffic({.box_type = p.type, .box = last, .code = 0xfe, .count = 7}), 7);
+  EXPECT_EQ(count(last, 0), 12345u);
+  write(last, ctl(0), kEn | p.clock | thresh(4));
+  m.traffic({.box_type = p.type, .box = last, .code = p.clock, .count = 3, .value = 4});
+  m.traffic({.box_type = p.type, .box = last, .code = p.clock, .count = 3, .value = 3});
+  EXPECT_EQ(count(last, 0), 12348u);
+}
+
+TEST_P(SkylakePci, ABoxFreezesAndResets) {
+  const PciType& p = GetParam();
+  write(0, ctl(0), kEn | p.clock);
+  write(1, ctl(0), kEn | p.clock);
+  write(0, p.box_ctl, kFrz);
+  m.advance(10);
+  EXPECT_EQ(count(0, 0), 0u);
+  EXPECT_EQ(count(1, 0), 10u);
+  write(0, p.box_ctl, 0);
+  m.advance(10);
+  EXPECT_EQ(count(0, 0), 10u);
+  write(0, p.box_ctl, kRstCtrs);
+  EXPECT_EQ(count(0, 0), 0u);
+  EXPECT_EQ(read(0, ctl(0)), kEn | p.clock);
+  write(0, p.box_ctl, kRstCtrl);
+  EXPECT_EQ(read(0, ctl(0)), 0u);
+}
+
+TEST_P(SkylakePci, AnOverflowSignalsOrHasToBePolled) {
+  const PciType& p = GetParam();
+  m.wrmsr(0x700, 1);
+  for (unsigned box = 0; box < p.functions.size(); ++box) {
+    const unsigned last = p.counters - 1;
+    m.pmis.clear();
+    set_count(box, last, kTop - 5);
+    write(box, ctl(last), kEn | kOvEn | p.clock);
+    m.advance(10);
+    EXPECT_EQ(model_frozen(m.model(), 0), p.global[box] != 0);
+    EXPECT_EQ(m.rdmsr(0x701), p.global[box]);
+    EXPECT_EQ(m.pmis.size(), p.global[box] ? 1u : 0u);
+    EXPECT_EQ(count(box, last), p.global[box] ? 0u : 5u);
+    if (p.status) {
+      EXPECT_EQ(read(box, p.status), 1u << last);
+      write(box, p.status, 1u << last);
+      EXPECT_EQ(read(box, p.status), 0u);
+    }
+    write(box, ctl(last), 0);
+    m.wrmsr(0x701, p.global[box]);
+    m.wrmsr(0x700, kUnfreeze | 1);
+  }
+}
+
+TEST_F(Skylake, AUpiControlHas64Bits) {
+  const unsigned at = devfn(15, 0);
+  m.pci_write(at, 0x354, ~0u, 4, 0, 3);
+  m.pci_write(at, 0x350, ~0u, 4, 0, 3);
+  EXPECT_EQ(m.pci_read(at, 0x350, 4, 0, 3), 0xffd4ffffu);
+  EXPECT_EQ(m.pci_read(at, 0x354, 4, 0, 3), 0x00ffefffu) << "without bits 44 and 63:56";
+}
+
+TEST_F(Skylake, UpisUnitMaskContinuesInTheUpperHalf) {
+  const unsigned at = devfn(14, 0);
+  const auto counted = [&] { return m.pci_read(at, 0x318, 4, 0, 3); };
+  // RXL_BASIC_HDR_MATCH: requests, and requests of one opcode
+  const Txn request{.box_type = UPI, .code = 0x05, .umask = 0x08, .count = 3};
+  const Txn of_opcode{.box_type = UPI, .code = 0x05, .umask = 0x108, .count = 50};
+  m.pci_write(at, 0x350, kEn | umask(0x08) | 0x05, 4, 0, 3);
+  m.traffic(request);
+  m.traffic(of_opcode);
+  EXPECT_EQ(counted(), 3u);
+  m.pci_write(at, 0x354, 0x01, 4, 0, 3);
+  m.traffic(request);
+  EXPECT_EQ(counted(), 3u);
+  m.traffic(of_opcode);
+  EXPECT_EQ(counted(), 53u);
+  // bit 45 is the unit mask's bit 20, and bit 55 its bit 30
+  m.pci_write(at, 0x354, 1u << 13 | 1u << 23, 4, 0, 3);
+  m.traffic({.box_type = UPI, .code = 0x05, .umask = 0x108});
+  EXPECT_EQ(counted(), 53u);
+  m.traffic({.box_type = UPI, .code = 0x05, .umask = 1u << 30 | 1u << 20 | 0x08});
+  EXPECT_EQ(counted(), 54u);
+}
+
+TEST_F(Skylake, M3upiAndM2pcieEventsNeedTheirCounters) {
+  // M3UPI: 0x1d counts on counter 0 alone
+  for (unsigned i : {0u, 1u, 2u})
+    m.pci_write(devfn(18, 5), 0xd8 + 4 * i, kEn | umask(1) | 0x1d, 4, 0, 3);
+  m.traffic({.box_type = M3UPI, .box = 2, .code = 0x1d, .umask = 1, .count = 9});
+  EXPECT_EQ(m.pci_read(devfn(18, 5), 0xa0, 4, 0, 3), 9u);
+  EXPECT_EQ(m.pci_read(devfn(18, 5), 0xa8, 4, 0, 3), 0u);
+  EXPECT_EQ(m.pci_read(devfn(18, 5), 0xb0, 4, 0, 3), 0u);
+  m.pci_write(devfn(18, 5), 0xe4, kEn, 4, 0, 3);
+  EXPECT_EQ(m.pci_read(devfn(18, 5), 0xe4, 4, 0, 3), 0u) << "three counters";
+  for (unsigned i = 0; i < 4; ++i)
+    m.pci_write(devfn(21, 5), 0xd8 + 4 * i, kEn | umask(3) | 0x23, 4, 0, 3);
+  m.advance(40);
+  EXPECT_EQ(m.pci_read(devfn(21, 5), 0xa0, 4, 0, 3), 30u) << "2, at most 1 a cycle";
+  EXPECT_EQ(m.pci_read(devfn(21, 5), 0xa8, 4, 0, 3), 30u);
+  EXPECT_EQ(m.pci_read(devfn(21, 5), 0xb0, 4, 0, 3), 0u);
+}
+
+TEST_F(Skylake, M2mKeepsItsMatchRegisters) {
+  for (unsigned where : {0x268u, 0x26cu, 0x270u, 0x274u, 0x278u}) {
+    m.pci_write(devfn(9, 0), where, 0x1000 + where, 4, 0, 2);
+    EXPECT_EQ(m.pci_read(devfn(9, 0), where, 4, 0, 2), 0x1000 + where);
+  }
+}
+
+TEST_F(Skylake, AsManyM3upisAsLinks) {
+  model_config config = full(model_skx);
+  ASSERT_EQ(set_boxes(config, "upi", 2), 0);
+  EXPECT_EQ(Machine(config).boxes(M3UPI), 2u);
+  EXPECT_EQ(Machine(config).pci_read(devfn(16, 0), 0, 4, 0, 3), 0xffffffffu);
+  EXPECT_EQ(set_boxes(config, "m3upi", 3), -1);
+  EXPECT_EQ(set_boxes(config, "upi", 4), -1);
+  ASSERT_EQ(set_boxes(config, "upi", 0), 0);
+  EXPECT_EQ(Machine(config).boxes(M3UPI), 0u);
 }
 
 TEST_F(Skylake, CapabilitiesAndNumbers) {
