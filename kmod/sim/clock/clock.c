@@ -46,6 +46,8 @@ module_param_named(qclk_khz, sim.config.clock_khz[MODEL_QCLK], uint, 0444);
 MODULE_PARM_DESC(qclk_khz, "Clock of the QPI ports in kHz (default: UCLK)");
 module_param_named(pclk_khz, sim.config.clock_khz[MODEL_PCLK], uint, 0444);
 MODULE_PARM_DESC(pclk_khz, "Clock of the PCU in kHz (default: UCLK)");
+module_param_named(ioclk_khz, sim.config.clock_khz[MODEL_IOCLK], uint, 0444);
+MODULE_PARM_DESC(ioclk_khz, "Clock of the IO stacks in kHz (default: UCLK)");
 
 /* State of the clock, guarded by the model's lock */
 static struct {
@@ -516,6 +518,7 @@ int sim_clock_check(const struct model_config *c)
 	static const char * const names[MODEL_CLOCKS] = {
 		[MODEL_UCLK] = "uclk_khz", [MODEL_DCLK] = "dclk_khz",
 		[MODEL_QCLK] = "qclk_khz", [MODEL_PCLK] = "pclk_khz",
+		[MODEL_IOCLK] = "ioclk_khz",
 	};
 	unsigned int i;
 

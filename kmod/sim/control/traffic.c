@@ -68,6 +68,8 @@ static const struct sim_key sim_keys[] = {
 	SIM_KEY("isoc", isoc, 0, 1),
 	SIM_KEY("remote", remote, 0, 1),
 	SIM_KEY("near", near, 0, 1),
+	SIM_KEY("port", port, 0, 0xff),
+	SIM_KEY("fc", fc, 0, 0x7),
 	SIM_KEY("addr", addr, 0, U64_MAX),
 	SIM_KEY("match0", pkt[0], 0, U32_MAX),
 	SIM_KEY("match1", pkt[1], 0, U32_MAX),
@@ -165,7 +167,7 @@ static int sim_parse_boxes(const char *text, struct model_txn *t,
 
 /* Parse a "key=value", and set the bit of the key in @seen. */
 static int sim_parse_pair(char *pair, struct model_txn *t,
-			  struct sim_rate *rate, u32 *seen)
+			  struct sim_rate *rate, unsigned long *seen)
 {
 	char *value = strchr(pair, '=');
 	unsigned int i;
@@ -224,7 +226,7 @@ static int sim_parse_pair(char *pair, struct model_txn *t,
 int sim_parse_txn(char *line, struct model_txn *t, struct sim_rate *rate,
 		  bool *named_pkg)
 {
-	u32 seen = 0;
+	unsigned long seen = 0;
 	unsigned int i;
 	char *pair;
 	int ret;

@@ -5,7 +5,8 @@
  *
  * Guesses by Haswell: bit 62 of the global control and its core mask, the order of stages of an
  * overflow, and the iMC's bits of the box status. No source has the global status bit of the
- * third M3UPI, nor the M2PCIe's: their overflows signal nothing, and software has to poll them.
+ * third M3UPI, of stack 5's IIO and IRP, and of M2PCIe: their overflows signal nothing, and
+ * software has to poll them. The clock of the IRP is a guess, too.
  */
 #include "model/priv.h"
 #include "generated/skx_waves.h"
@@ -206,6 +207,88 @@ static const struct model_wave m2pcie_waves[] = {
 	  .period = 4, .v = { 0, 1, 0, 0 } },
 };
 
+/* --- IIO: an IO stack, with a threshold of 12 bits ------------------------------- */
+
+#define MAX_STACKS	6
+#define STACK_MSRS	.first = 0xa40, .last = 0xa40 + MAX_STACKS * 0x20 - 1, \
+			.base = 0xa40, .stride = 0x20
+
+#define IIO_THRESH	(0xfffULL << CTL_THRESH_SHIFT)
+#define IIO_CH_MASK	(0xffULL << 36)	/* a bit for each port, or part, of the stack */
+#define IIO_FC_MASK	(0x7ULL << 44)	/* posted, non-posted, completion */
+#define IIO_CTL		(CTL | IIO_THRESH | IIO_CH_MASK | IIO_FC_MASK)
+
+static const struct model_reg iio_regs[] = {
+	ROW_BOX_CTL(0x0, 0),
+	ROW_CTR(0x1, 0), ROW_CTL(0x8, 0, IIO_CTL, 0),
+	ROW_CTR(0x2, 1), ROW_CTL(0x9, 1, IIO_CTL, 0),
+	ROW_CTR(0x3, 2), ROW_CTL(0xa, 2, IIO_CTL, 0),
+	ROW_CTR(0x4, 3), ROW_CTL(0xb, 3, IIO_CTL, 0),
+	ROW_STATUS(0x7, 0xf, 0),
+};
+
+/* Masks of the control itself: a mask of 0 counts nothing */
+#define IIO_MASK(from, to, what, at, bits) \
+	{ .first = (from), .last = (to), .in_ctl = true, .op = FILTER_MEETS, \
+	  .attr = (what), .shift = (at), .width = (bits) }
+
+static const struct model_filter iio_filters[] = {
+	/* DATA_REQ_OF_CPU, TXN_REQ_OF_CPU */
+	IIO_MASK(0x83, 0x84, ATTR_PORT, 36, 8),
+	IIO_MASK(0x83, 0x84, ATTR_FC, 44, 3),
+	/* DATA_REQ_BY_CPU, TXN_REQ_BY_CPU, COMP_BUF_INSERTS */
+	IIO_MASK(0xc0, 0xc2, ATTR_PORT, 36, 8),
+	IIO_MASK(0xc0, 0xc2, ATTR_FC, 44, 3),
+	/* COMP_BUF_OCCUPANCY */
+	IIO_MASK(0xd5, 0xd5, ATTR_FC, 44, 3),
+};
+
+/* with the IRP of the stack */
+static const u64 stack_ov[MAX_STACKS] = {
+	1ULL << 56, 1ULL << 57, 1ULL << 58, 1ULL << 59, 1ULL << 60, 0,
+};
+
+/* --- IIO free running: software can neither stop nor write these counters --------- */
+
+/* @mask: unit mask of the event as the in-tree driver has it */
+#define ROW_STACK_FREE(where, distance, i, mask, text) \
+	{ .at = (where), .type = REG_FREE, .index = (i), .stride = (distance), \
+	  .bits = 36, .counts = true, .code = 0xff, .umask = (mask), \
+	  .name = (text) }
+#define ROW_PORT_FREE(where, i, mask, text) \
+	ROW_STACK_FREE(where, 0x10, i, mask, text)
+
+static const struct model_reg iio_free_running_regs[] = {
+	ROW_STACK_FREE(0xa45, 0x20, 0, 0x10, "ioclk"),
+	/* in 4 bytes */
+	ROW_PORT_FREE(0xb00, 1, 0x20, "bytes_in0"),
+	ROW_PORT_FREE(0xb01, 2, 0x21, "bytes_in1"),
+	ROW_PORT_FREE(0xb02, 3, 0x22, "bytes_in2"),
+	ROW_PORT_FREE(0xb03, 4, 0x23, "bytes_in3"),
+	ROW_PORT_FREE(0xb04, 5, 0x24, "bytes_out0"),
+	ROW_PORT_FREE(0xb05, 6, 0x25, "bytes_out1"),
+	ROW_PORT_FREE(0xb06, 7, 0x26, "bytes_out2"),
+	ROW_PORT_FREE(0xb07, 8, 0x27, "bytes_out3"),
+	/* cycles */
+	ROW_PORT_FREE(0xb08, 9, 0x30, "util_in0"),
+	ROW_PORT_FREE(0xb09, 10, 0x31, "util_out0"),
+	ROW_PORT_FREE(0xb0a, 11, 0x32, "util_in1"),
+	ROW_PORT_FREE(0xb0b, 12, 0x33, "util_out1"),
+	ROW_PORT_FREE(0xb0c, 13, 0x34, "util_in2"),
+	ROW_PORT_FREE(0xb0d, 14, 0x35, "util_out2"),
+	ROW_PORT_FREE(0xb0e, 15, 0x36, "util_in3"),
+	ROW_PORT_FREE(0xb0f, 16, 0x37, "util_out3"),
+};
+
+/* --- IRP: beside the IIO of each stack, with two counters -------------------------- */
+
+static const struct model_reg irp_regs[] = {
+	ROW_BOX_CTL(0x18, 0),
+	ROW_CTR(0x19, 0), ROW_CTL(0x1b, 0, MESH_CTL, 0),
+	ROW_CTR(0x1a, 1), ROW_CTL(0x1c, 1, MESH_CTL, 0),
+	ROW_STATUS(0x1f, 0x3, 0),
+};
+
 /* --- box types --------------------------------------------------------------- */
 
 static const struct model_type box_types[] = {
@@ -251,6 +334,22 @@ static const struct model_type box_types[] = {
 		.quirks = QUIRK_NO_STATUS, .thresh = 0xff, .layout = &e5_layout,
 		.regs = m2pcie_regs, .nregs = MODEL_COUNT(m2pcie_regs),
 		.waves = m2pcie_waves, .nwaves = MODEL_COUNT(m2pcie_waves),
+	},
+	{
+		.name = "iio", BOXES(1, MAX_STACKS), .counters = 4,
+		.thresh = 0xfff, STACK_MSRS, .ov = stack_ov, .clock = MODEL_IOCLK,
+		TABLES(iio), FILTERS(iio),
+	},
+	{
+		.name = "irp", BOXES_AS(1, MAX_STACKS, "iio"), .counters = 2,
+		.thresh = 0xff, STACK_MSRS, .ov = stack_ov, .clock = MODEL_IOCLK,
+		TABLES(irp),
+	},
+	{
+		.name = "iio_free_running", BOXES_AS(1, MAX_STACKS, "iio"),
+		.first = 0xa45, .last = 0xb0f + (MAX_STACKS - 1) * 0x10,
+		.clock = MODEL_IOCLK,
+		TABLES(iio_free_running),
 	},
 };
 

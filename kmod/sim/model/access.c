@@ -37,11 +37,16 @@ static const struct model_reg *find_spread(const struct model_type *type, u32 ms
 					   unsigned int *index)
 {
 	const struct model_reg *r = type->regs, *end = r + type->nregs;
+	unsigned int box;
 
 	for (; r < end; r++) {
 		if (!r->stride || msr < r->at || (msr - r->at) % r->stride)
 			continue;
-		*index = (msr - r->at) / r->stride;
+		box = (msr - r->at) / r->stride;
+		/* an MSR behind the last box's may be another register */
+		if (box >= type->boxes.most)
+			continue;
+		*index = box;
 		return r;
 	}
 	return NULL;

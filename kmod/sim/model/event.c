@@ -81,12 +81,15 @@ struct model_shape model_shape_of(const struct model_box *b, unsigned int ctr)
 	return s;
 }
 
-/* Return the value of a filter's field, which may span two registers. */
-u64 model_filter_field(const struct model_box *b, const struct model_filter *f)
+/*
+ * Return the value of a filter's field for a counter with the control @ctl. The field may span
+ * two filter registers.
+ */
+u64 model_filter_field(const struct model_box *b, const struct model_filter *f, u64 ctl)
 {
-	u64 field = b->filter[f->reg];
+	u64 field = f->in_ctl ? ctl : b->filter[f->reg];
 
-	if (f->shift + f->width > 32)
+	if (!f->in_ctl && f->shift + f->width > 32)
 		field |= (u64)b->filter[f->reg + 1] << 32;
 	return (field >> f->shift) & ((1ULL << f->width) - 1);
 }

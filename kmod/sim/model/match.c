@@ -24,13 +24,14 @@ static bool packet_matches(const struct model_box *b, const struct model_txn *t)
 
 static bool filter_passes(const struct model_box *b,
 			  const struct model_filter *f,
+			  const struct model_selection *s,
 			  const struct model_txn *t)
 {
 	if (f->op == FILTER_UMASK)
 		return false;
 	if (f->op == FILTER_PACKET)
 		return packet_matches(b, t);
-	return model_field_passes(f->op, model_filter_field(b, f),
+	return model_field_passes(f->op, model_filter_field(b, f, s->ctl),
 				  model_attribute(t, f->attr, f));
 }
 
@@ -80,7 +81,7 @@ bool model_takes(const struct model_box *b, unsigned int ctr,
 		f = &b->type->filters[i];
 		if (!filter_applies(f, &s))
 			continue;
-		if (!filter_passes(b, f, t))
+		if (!filter_passes(b, f, &s, t))
 			return false;
 		if (f->drop_umask)
 			dropped |= f->umask;

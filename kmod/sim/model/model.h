@@ -38,6 +38,7 @@ enum model_clock {
 	MODEL_DCLK,		/* the memory channels */
 	MODEL_QCLK,		/* the QPI link layer */
 	MODEL_PCLK,		/* the PCU */
+	MODEL_IOCLK,		/* the IO stacks */
 	MODEL_CLOCKS
 };
 
@@ -225,6 +226,8 @@ enum model_dir { MODEL_RX, MODEL_TX };
  * @isoc: CBo request attribute, as in FILTER1.isoc
  * @remote: CHA request attribute: the address belongs to memory of another package
  * @near: CHA request attribute: the memory is used as a cache of other memory
+ * @port: IO stack's ports, a bit for each as in ch_mask
+ * @fc: IO stack's classes of transactions, a bit for each as in fc_mask
  * @addr: HA physical address
  * @dir: direction of a QPI packet
  * @pkt: QPI packet, as the MATCH0 (pkt[0]) and MATCH1 (pkt[1]) words
@@ -250,6 +253,7 @@ struct model_txn {
 	u32 value;
 	u32 tid, state, link, nid, opc;
 	bool nc, c6, isoc, remote, near;
+	u32 port, fc;
 	u64 addr;
 	enum model_dir dir;
 	u32 pkt[2];

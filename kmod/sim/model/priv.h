@@ -137,7 +137,7 @@ enum model_attr {
 	ATTR_NONE, ATTR_TID, ATTR_STATE, ATTR_LINK, ATTR_NID, ATTR_OPC,
 	ATTR_NC, ATTR_C6, ATTR_ISOC, ATTR_ADDR, ATTR_FREQ,
 	ATTR_AGENT, ATTR_FLOW, ATTR_TYPE, ATTR_SNOOP, ATTR_CORE, ATTR_FILL,
-	ATTR_CROSS, ATTR_BLOCK, ATTR_HOME, ATTR_MEMORY,
+	ATTR_CROSS, ATTR_BLOCK, ATTR_HOME, ATTR_MEMORY, ATTR_PORT, ATTR_FC,
 };
 
 /**
@@ -149,8 +149,9 @@ enum model_attr {
  * @drop_umask: @umask only enables the filter, and is not a property of transactions
  * @op: comparison of the field with the attribute, enum model_filter_op
  * @attr: attribute of the transaction, enum model_attr
- * @reg: filter register of the field, which may continue in the next register
- * @shift: number of the field's first bit in @reg
+ * @in_ctl: the field is in the counter's control register
+ * @reg: else the filter register of the field, which may continue in the next register
+ * @shift: number of the field's first bit in its register
  * @width: number of bits of the field
  *
  * The filters of joint registers (QUIRK_JOINT) are conditions in the upper half of the
@@ -160,7 +161,7 @@ struct model_filter {
 	u16 first, last;
 	u8 umask;
 	u64 ctl;
-	bool drop_umask;
+	bool drop_umask, in_ctl;
 	u8 op, attr;
 	u8 reg, shift, width;
 };
@@ -535,7 +536,7 @@ bool model_knows_event(const struct model_type *type, u32 code);
 struct model_selection model_selected(const struct model_box *b,
 				      unsigned int ctr);
 struct model_shape model_shape_of(const struct model_box *b, unsigned int ctr);
-u64 model_filter_field(const struct model_box *b, const struct model_filter *f);
+u64 model_filter_field(const struct model_box *b, const struct model_filter *f, u64 ctl);
 
 /* model/txn.c */
 u64 model_attribute(const struct model_txn *t, unsigned int attr,

@@ -33,7 +33,8 @@ static bool same_type(const struct model_txn *a, const struct model_txn *b)
 	       a->state == b->state && a->link == b->link && a->nid == b->nid &&
 	       a->opc == b->opc && a->nc == b->nc && a->c6 == b->c6 &&
 	       a->isoc == b->isoc && a->remote == b->remote &&
-	       a->near == b->near && a->addr == b->addr && a->dir == b->dir &&
+	       a->near == b->near && a->port == b->port && a->fc == b->fc &&
+	       a->addr == b->addr && a->dir == b->dir &&
 	       a->pkt[0] == b->pkt[0] && a->pkt[1] == b->pkt[1] &&
 	       a->freq == b->freq;
 }

@@ -51,6 +51,10 @@ u64 model_attribute(const struct model_txn *t, unsigned int attr,
 		return t->remote ? 1 : 2;
 	case ATTR_MEMORY:
 		return t->near ? 1 : 2;
+	case ATTR_PORT:
+		return t->port;
+	case ATTR_FC:
+		return t->fc;
 	default:
 		return 0;
 	}

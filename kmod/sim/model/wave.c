@@ -55,7 +55,7 @@ static void compare_bands(const struct model_box *b, u32 code,
 		    code > f->last)
 			continue;
 		for (t = 0; t < p->period; t++)
-			p->inc[t] = p->inc[t] >= model_filter_field(b, f);
+			p->inc[t] = p->inc[t] >= model_filter_field(b, f, 0);
 	}
 }
 

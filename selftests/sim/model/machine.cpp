@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kNames[] = {"ubox", "cbox", "sbox", "ha",     "imc",
                                   "irp",  "pcu",  "qpi",  "r2pcie", "r3qpi",
                                   "gbsq", "gsnpq", "fsb", "cha", "m2m", "upi", "m3upi",
-                                  "m2pcie"};
+                                  "m2pcie", "iio", "iio_free_running"};
 
 // Devices and functions of Table 1-3. pci_test.cpp checks the device IDs of the iMC.
 constexpr unsigned kHa[] = {devfn(18, 1), devfn(18, 5)};
@@ -291,6 +291,8 @@ s64 Machine::traffic(const Txn& txn) {
       .isoc = txn.isoc,
       .remote = txn.remote,
       .near = txn.near,
+      .port = txn.port,
+      .fc = txn.fc,
       .addr = txn.addr,
       .dir = txn.dir,
       .pkt = {txn.pkt[0], txn.pkt[1]},

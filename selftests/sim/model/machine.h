@@ -50,7 +50,7 @@ constexpr unsigned devfn(unsigned device, unsigned function) {
 // box types of Xeon 7100 and 7400, and of Skylake.
 enum BoxType {
   UBOX, CBOX, SBOX, HA, IMC, IRP, PCU, QPI, R2PCIE, R3QPI, GBSQ, GSNPQ, FSB,
-  CHA, M2M, UPI, M3UPI, M2PCIE,
+  CHA, M2M, UPI, M3UPI, M2PCIE, IIO, IIO_FREE,
 };
 
 // The two buses of a package from Sandy Bridge to Broadwell
@@ -129,6 +129,8 @@ struct Txn {
   bool block = false;
   bool remote = false;
   bool near = false;
+  u32 port = 0;
+  u32 fc = 0;
 };
 
 struct Pmi {

@@ -340,6 +340,213 @@ TEST_F(Skylake, M2mKeepsItsMatchRegisters) {
   }
 }
 
+constexpr u32 iio(unsigned stack, unsigned at) { return 0xa40 + 0x20 * stack + at; }
+constexpr u64 ch_mask(u64 ports) { return ports << 36; }
+constexpr u64 fc_mask(u64 classes) { return classes << 44; }
+constexpr u64 wide_thresh(u64 value) { return value << 24; }
+
+TEST_F(Skylake, EachStackCounts) {
+  ASSERT_EQ(m.boxes(IIO), 6u);
+  for (unsigned stack = 0; stack < 6; ++stack) {
+    for (unsigned i = 0; i < 4; ++i) m.wrmsr(iio(stack, 0x8 + i), kEn | 0x01);
+    for (unsigned i : {0u, 1u}) m.wrmsr(iio(stack, 0x1b + i), kEn | 0x01);
+    m.advance(100 + stack);
+    for (unsigned i = 0; i < 4; ++i) {
+      EXPECT_EQ(m.rdmsr(iio(stack, 0x1 + i)), 100u + stack) << "IIO " << stack;
+      m.wrmsr(iio(stack, 0x8 + i), 0);
+    }
+    for (unsigned i : {0u, 1u}) {
+      EXPECT_EQ(m.rdmsr(iio(stack, 0x19 + i)), 100u + stack) << "IRP " << stack;
+      m.wrmsr(iio(stack, 0x1b + i), 0);
+    }
+  }
+  m.advance(10);
+  EXPECT_EQ(m.rdmsr(iio(0, 1)), 100u);
+  EXPECT_EQ(m.rdmsr(iio(0, 0x19)), 100u);
+  for (unsigned at : {0x6u, 0xcu, 0x1du, 0x1eu})
+    EXPECT_FALSE(model_msr_claims(m.model(), iio(0, at))) << at;
+  model_config config = full(model_skx);
+  ASSERT_EQ(set_boxes(config, "iio", 4), 0);
+  Machine four(config);
+  EXPECT_EQ(four.boxes(IRP), 4u);
+  EXPECT_TRUE(model_msr_claims(four.model(), iio(3, 8)));
+  EXPECT_FALSE(model_msr_claims(four.model(), iio(4, 8)));
+  EXPECT_FALSE(model_msr_claims(four.model(), iio(4, 0x5)));
+  EXPECT_FALSE(model_msr_claims(four.model(), 0xb40));
+}
+
+TEST_F(Skylake, BoxesOfAStackFreezeApart) {
+  m.wrmsr(iio(2, 0x8), kEn | 0x01);
+  m.wrmsr(iio(2, 0x1b), kEn | 0x01);
+  m.wrmsr(iio(2, 0x0), kFrz);
+  m.advance(10);
+  m.wrmsr(iio(2, 0x0), 0);
+  m.wrmsr(iio(2, 0x18), kFrz);
+  m.advance(3);
+  EXPECT_EQ(m.rdmsr(iio(2, 0x1)), 3u);
+  EXPECT_EQ(m.rdmsr(iio(2, 0x19)), 10u);
+  m.wrmsr(iio(2, 0x18), kRstCtrs | kRstCtrl);
+  EXPECT_EQ(m.rdmsr(iio(2, 0x19)), 0u);
+  EXPECT_EQ(m.rdmsr(iio(2, 0x1b)), 0u);
+  EXPECT_EQ(m.rdmsr(iio(2, 0x1)), 3u);
+  m.wrmsr(0x700, kFreeze);
+  m.advance(10);
+  EXPECT_EQ(m.rdmsr(iio(2, 0x1)), 3u);
+}
+
+TEST_F(Skylake, PortAndClassMasksSelectTransactions) {
+  // DATA_REQ_OF_CPU, writes to memory
+  const auto control = [](u64 ports, u64 classes) {
+    return ch_mask(ports) | fc_mask(classes) | kEn | umask(0x01) | 0x83;
+  };
+  const auto write = [this](u32 port, u32 fc, u64 count) {
+    m.traffic({.box_type = IIO, .box = 1, .code = 0x83, .umask = 0x01, .count = count,
+               .value = 16, .port = port, .fc = fc});
+  };
+  m.wrmsr(iio(1, 0x8), control(0x2, 7));
+  m.wrmsr(iio(1, 0x9), control(0xf, 7));
+  m.wrmsr(iio(1, 0xa), control(0xf, 7));
+  write(0x1, 1, 10);
+  write(0x2, 1, 100);
+  write(0x8, 4, 1000);
+  write(0x10, 1, 10000);
+  EXPECT_EQ(m.rdmsr(iio(1, 0x1)), 16u * 100);
+  EXPECT_EQ(m.rdmsr(iio(1, 0x2)), 16u * 1110);
+  EXPECT_EQ(m.rdmsr(iio(1, 0x3)), 0u) << "0x83 counts on counters 0 and 1 alone";
+  m.wrmsr(iio(1, 0x0), kRstCtrs);
+  m.wrmsr(iio(1, 0x8), control(0xf, 4));
+  m.wrmsr(iio(1, 0x9), control(0xf, 0));
+  write(0x1, 1, 10);
+  write(0x8, 4, 1000);
+  EXPECT_EQ(m.rdmsr(iio(1, 0x1)), 16u * 1000);
+  EXPECT_EQ(m.rdmsr(iio(1, 0x2)), 0u) << "a mask of 0";
+  m.wrmsr(iio(1, 0x9), control(0, 7));
+  write(0x1, 1, 10);
+  EXPECT_EQ(m.rdmsr(iio(1, 0x2)), 0u) << "no port";
+  // VTD_ACCESS has no masks
+  m.wrmsr(iio(1, 0xb), kEn | umask(0x20) | 0x41);
+  m.traffic({.box_type = IIO, .box = 1, .code = 0x41, .umask = 0x20, .count = 3});
+  EXPECT_EQ(m.rdmsr(iio(1, 0x4)), 3u);
+}
+
+TEST_F(Skylake, AnIioThresholdHas12Bits) {
+  m.wrmsr(iio(0, 0x8), ~0ULL);
+  EXPECT_EQ(m.rdmsr(iio(0, 0x8)), 0x00007fffffd4ffffULL);
+  m.wrmsr(iio(0, 0x1b), ~0ULL);
+  EXPECT_EQ(m.rdmsr(iio(0, 0x1b)), 0xffd4ffffULL) << "of the IRP 8";
+  // VTD_OCCUPANCY
+  const auto counted = [this](u64 limit, u32 bits, u32 value) {
+    m.wrmsr(iio(0, 0x0), kRstCtrs | kRstCtrl);
+    m.wrmsr(iio(0, 0x8), wide_thresh(limit) | bits | kEn | 0x40);
+    m.traffic({.box_type = IIO, .code = 0x40, .count = 7, .value = value});
+    return m.rdmsr(iio(0, 0x1));
+  };
+  EXPECT_EQ(counted(0, 0, 1024), 7u * 1024);
+  EXPECT_EQ(counted(256, 0, 255), 0u);
+  EXPECT_EQ(counted(256, 0, 256), 7u);
+  EXPECT_EQ(counted(256, kEdge, 256), 7u);
+  EXPECT_EQ(counted(1024, 0, 1023), 0u);
+  EXPECT_EQ(counted(1024, 0, 1024), 7u);
+  EXPECT_EQ(counted(4095, 0, 4094), 0u);
+  EXPECT_EQ(counted(4095, 0, 4095), 7u);
+}
+
+TEST_F(Skylake, StacksSignalOverflowsButTheLast) {
+  for (unsigned stack = 0; stack < 6; ++stack) {
+    const u64 bit = stack < 5 ? 1ULL << (56 + stack) : 0;
+    struct Counter { u32 ctl, ctr, status, own; };
+    for (const auto& [ctl, ctr, status, own] :
+         {Counter{iio(stack, 0xb), iio(stack, 0x4), iio(stack, 0x7), 1u << 3},
+          Counter{iio(stack, 0x1c), iio(stack, 0x1a), iio(stack, 0x1f), 1u << 1}}) {
+      m.pmis.clear();
+      m.wrmsr(0x700, 0x3);
+      m.wrmsr(ctr, kTop - 5);
+      m.wrmsr(ctl, kEn | kOvEn | 0x01);
+      m.advance(10);
+      EXPECT_EQ(model_frozen(m.model(), 0), bit != 0);
+      EXPECT_EQ(m.rdmsr(0x701), bit);
+      EXPECT_EQ(m.pmis.size(), bit ? 1u : 0u);
+      EXPECT_EQ(m.rdmsr(ctr), bit ? 0u : 5u);
+      EXPECT_EQ(m.rdmsr(status), own);
+      m.wrmsr(ctl, 0);
+      m.wrmsr(status, own);
+      EXPECT_EQ(m.rdmsr(status), 0u);
+      m.wrmsr(0x701, bit);
+      m.wrmsr(0x700, kUnfreeze);
+    }
+  }
+}
+
+class SkylakeFree : public Skylake {
+ protected:
+  s64 pass(unsigned stack, u32 mask, u64 count) {
+    return m.traffic({.box_type = IIO_FREE, .box = stack, .code = 0xff, .umask = mask,
+                      .count = count});
+  }
+};
+
+TEST_F(SkylakeFree, EachCounterCountsItsTransactions) {
+  for (unsigned stack = 0; stack < 6; ++stack) {
+    for (unsigned port = 0; port < 4; ++port) {
+      pass(stack, 0x20 + port, 1000 * stack + 100 + port);
+      pass(stack, 0x24 + port, 1000 * stack + 200 + port);
+      pass(stack, 0x30 + 2 * port, 1000 * stack + 300 + port);
+      pass(stack, 0x31 + 2 * port, 1000 * stack + 400 + port);
+    }
+    pass(stack, 0x10, 1000 * stack + 500);
+  }
+  for (unsigned stack = 0; stack < 6; ++stack) {
+    const u32 base = 0xb00 + 0x10 * stack;
+    for (unsigned port = 0; port < 4; ++port) {
+      EXPECT_EQ(m.rdmsr(base + port), 1000 * stack + 100 + port) << stack;
+      EXPECT_EQ(m.rdmsr(base + 4 + port), 1000 * stack + 200 + port);
+      EXPECT_EQ(m.rdmsr(base + 8 + 2 * port), 1000 * stack + 300 + port);
+      EXPECT_EQ(m.rdmsr(base + 9 + 2 * port), 1000 * stack + 400 + port);
+    }
+    EXPECT_EQ(m.rdmsr(iio(stack, 0x5)), 1000 * stack + 500);
+    EXPECT_EQ(m.rdmsr(iio(stack, 0x5), 1), 0u) << "the other package";
+  }
+  EXPECT_FALSE(model_msr_claims(m.model(), 0xb60));
+}
+
+TEST_F(SkylakeFree, NothingStopsOrSetsThem) {
+  m.advance(100);
+  EXPECT_EQ(m.rdmsr(0xb00), 100u) << "without traffic 4 bytes a cycle";
+  for (u32 at : {0xa45u, 0xb00u, 0xb5fu}) {
+    EXPECT_EQ(m.wrmsr(at, 0), MODEL_GP);
+    EXPECT_EQ(m.rdmsr(at), 100u);
+  }
+  m.wrmsr(0x700, kFreeze);
+  for (unsigned stack = 0; stack < 6; ++stack) {
+    m.wrmsr(iio(stack, 0x0), kFrz | kRstCtrs | kRstCtrl);
+    m.wrmsr(iio(stack, 0x18), kFrz | kRstCtrs | kRstCtrl);
+  }
+  m.advance(11);
+  EXPECT_EQ(pass(5, 0x37, 1000), 1000);
+  EXPECT_EQ(m.rdmsr(0xa45), 111u);
+  EXPECT_EQ(m.rdmsr(0xb00), 111u);
+  EXPECT_EQ(m.rdmsr(0xb5f), 1111u);
+}
+
+TEST_F(SkylakeFree, TheyWrapAt36Bits) {
+  pass(0, 0x20, (1ULL << 36) - 3);
+  EXPECT_EQ(m.rdmsr(0xb00), (1ULL << 36) - 3);
+  m.advance(10);
+  EXPECT_EQ(m.rdmsr(0xb00), 7u);
+  EXPECT_EQ(m.rdmsr(0xb01), 10u);
+}
+
+TEST_F(SkylakeFree, StacksHaveTheirClock) {
+  model_config config = full(model_skx);
+  config.clock_khz[MODEL_UCLK] = 2400000;
+  config.clock_khz[MODEL_IOCLK] = 1000000;
+  Machine slow(config);
+  slow.wrmsr(iio(3, 0x8), kEn | 0x01);
+  slow.advance(2400);
+  EXPECT_EQ(slow.rdmsr(iio(3, 0x5)), 1000u);
+  EXPECT_EQ(slow.rdmsr(iio(3, 0x1)), 1000u);
+}
+
 TEST_F(Skylake, AsManyM3upisAsLinks) {
   model_config config = full(model_skx);
   ASSERT_EQ(set_boxes(config, "upi", 2), 0);
