@@ -80,7 +80,16 @@ static const struct model_reg cha_regs[] = {
 	{ .first = 0x35, .last = 0x36, .op = (how), .attr = (what), .reg = 1, \
 	  .shift = (at), .width = (bits) }
 
+/*
+ * A counter of requests in the TOR needs one of the queues of bits 3:0, and a hit or a miss of
+ * bits 5:4, and counts requests that have both.
+ */
+#define COMMON(from, to, bits) \
+	{ .first = (from), .last = (to), .umask = (bits), .drop_umask = true, \
+	  .op = FILTER_COMMON }
+
 static const struct model_filter cha_filters[] = {
+	COMMON(0x35, 0x36, 0x0f), COMMON(0x35, 0x36, 0x30),
 	{ .last = 0xff, .ctl = CTL_TID_EN, .op = FILTER_EQUAL,
 	  .attr = ATTR_TID, .width = 9 },
 	{ .first = 0x38, .last = 0x38, .op = FILTER_MEETS_IF_SET,
@@ -177,6 +186,11 @@ static const struct model_reg upi_regs[] = {
 	ROW_CTR(0x330, 3), ROW_CTL_64(0x368, 3, UPI_CTL),
 	ROW_BOX_CTL(0x378, 0),
 	ROW_STATUS(0x37c, 0xf, 0),
+};
+
+/* TXL_FLITS and RXL_FLITS: one of the slots of bits 2:0, and a flit of bits 7:3 */
+static const struct model_filter upi_filters[] = {
+	COMMON(0x02, 0x03, 0x07), COMMON(0x02, 0x03, 0xf8),
 };
 
 static const u64 upi_ov[] = { 1ULL << 41, 1ULL << 42, 1ULL << 43 };
@@ -323,7 +337,7 @@ static const struct model_type box_types[] = {
 	{
 		.name = "upi", BOXES(0, 3), .pci = true, .counters = 4,
 		.thresh = 0xff, .ov = upi_ov, .clock = MODEL_QCLK,
-		TABLES_OF(upi, upi_layout),
+		TABLES_OF(upi, upi_layout), FILTERS(upi),
 	},
 	{
 		.name = "m3upi", BOXES_AS(0, 3, "upi"), .pci = true, .counters = 3,

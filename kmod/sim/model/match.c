@@ -29,6 +29,8 @@ static bool filter_passes(const struct model_box *b,
 {
 	if (f->op == FILTER_UMASK)
 		return false;
+	if (f->op == FILTER_COMMON)
+		return s->umask & t->umask & f->umask;
 	if (f->op == FILTER_PACKET)
 		return packet_matches(b, t);
 	return model_field_passes(f->op, model_filter_field(b, f, s->ctl),
@@ -44,7 +46,7 @@ static bool filter_applies(const struct model_filter *f,
 		return false;
 	if (f->op == FILTER_UMASK)
 		return !(s->umask & f->umask);
-	return !f->umask || (s->umask & f->umask);
+	return f->op == FILTER_COMMON || !f->umask || (s->umask & f->umask);
 }
 
 /* Return whether counter @ctr counts the transaction. */
@@ -90,7 +92,7 @@ bool model_takes(const struct model_box *b, unsigned int ctr,
 	if (rule == MODEL_ALL)
 		return (umask & t->umask) == umask;
 	if (rule == MODEL_EXACT)
-		return umask == t->umask;
+		return umask == (t->umask & ~dropped);
 	if (!umask)
 		return dropped || !t->umask;
 	return umask & ~idle & t->umask;

@@ -125,6 +125,7 @@ enum model_filter_op {
 	FILTER_REACHES,		/* the attribute is at least the field */
 	FILTER_PACKET,		/* QPI match and mask registers */
 	FILTER_UMASK,		/* no field: a counter without @umask counts nothing */
+	FILTER_COMMON,		/* no field: the unit masks have a bit of @umask in common */
 	FILTER_EQUAL_IF_SET,	/* as FILTER_EQUAL; a field of 0 passes every attribute */
 	FILTER_OPCODES,		/* bit 0: any; else equal to bits 15:6 or 25:16, unless 0 */
 	FILTER_FILL,		/* field 1: any fill; 2, 3: equal; 0: passes everything */
@@ -146,7 +147,8 @@ enum model_attr {
  * @last: largest event code to which the filter applies
  * @umask: the filter applies if the counter's umask has one of these bits; 0: always
  * @ctl: the filter applies if the counter's control register has all these bits
- * @drop_umask: @umask only enables the filter, and is not a property of transactions
+ * @drop_umask: the filter alone compares @umask, or @umask only enables the filter and is not
+ *	a property of transactions
  * @op: comparison of the field with the attribute, enum model_filter_op
  * @attr: attribute of the transaction, enum model_attr
  * @in_ctl: the field is in the counter's control register

@@ -315,6 +315,44 @@ TEST_F(Skylake, UpisUnitMaskContinuesInTheUpperHalf) {
   EXPECT_EQ(counted(), 54u);
 }
 
+TEST_F(Skylake, ATorEventNeedsAQueueAndAHitOrMiss) {
+  const auto counted = [this](u32 mask) {
+    m.wrmsr(cha(0, 0), kRstCtrs | kRstCtrl);
+    m.wrmsr(cha(0, 6), kNeutral);
+    m.wrmsr(cha(0, 1), kEn | umask(mask) | 0x35);
+    for (const auto& [have, count] : {std::pair{0x11u, 1u}, {0x21u, 10u}, {0x14u, 100u},
+                                      {0x24u, 1000u}, {0x28u, 10000u}})
+      m.traffic({.box_type = CHA, .code = 0x35, .umask = have, .count = count});
+    return m.rdmsr(cha(0, 8));
+  };
+  EXPECT_EQ(counted(0x21), 10u);
+  EXPECT_EQ(counted(0x31), 11u);
+  EXPECT_EQ(counted(0x34), 1100u);
+  EXPECT_EQ(counted(0x15), 101u);
+  EXPECT_EQ(counted(0x35), 1111u);
+  EXPECT_EQ(counted(0x3f), 11111u);
+  EXPECT_EQ(counted(0x01), 0u);
+  EXPECT_EQ(counted(0x30), 0u);
+}
+
+TEST_F(Skylake, FlitsNeedASlot) {
+  const auto counted = [this](u32 mask) {
+    m.pci_write(devfn(14, 0), 0x378, kRstCtrs | kRstCtrl, 4, 0, 3);
+    m.pci_write(devfn(14, 0), 0x350, kEn | umask(mask) | 0x02, 4, 0, 3);
+    for (const auto& [have, count] : {std::pair{0x09u, 1u}, {0x0au, 10u}, {0x0cu, 100u},
+                                      {0x81u, 1000u}, {0x47u, 10000u}})
+      m.traffic({.box_type = UPI, .code = 0x02, .umask = have, .count = count});
+    return m.pci_read(devfn(14, 0), 0x318, 4, 0, 3);
+  };
+  EXPECT_EQ(counted(0x0f), 111u);
+  EXPECT_EQ(counted(0x0b), 11u);
+  EXPECT_EQ(counted(0x89), 1001u);
+  EXPECT_EQ(counted(0x97), 1000u);
+  EXPECT_EQ(counted(0x47), 10000u);
+  EXPECT_EQ(counted(0x08), 0u);
+  EXPECT_EQ(counted(0x07), 0u);
+}
+
 TEST_F(Skylake, M3upiAndM2pcieEventsNeedTheirCounters) {
   // M3UPI: 0x1d counts on counter 0 alone
   for (unsigned i : {0u, 1u, 2u})
