@@ -22,6 +22,7 @@
  * @bridge: host bridge of the kernel, freed by sim_remove_bus(); NULL: none
  * @pkg: package of the bus
  * @index: number of the bus in the list of the package's buses
+ * @below: number of the bus below its root port in this list; 0: none
  */
 struct sim_bus {
 	struct pci_sysdata sysdata;
@@ -29,7 +30,7 @@ struct sim_bus {
 	char name[32];
 	struct pci_host_bridge *bridge;
 	unsigned int pkg;
-	unsigned int index;
+	unsigned int index, below;
 };
 
 static unsigned short sim_domain;
@@ -68,11 +69,18 @@ static void sim_find_pmons(void)
 	}
 }
 
-static bool sim_is_pmon(const struct sim_bus *b, unsigned int devfn, int where)
+static bool sim_is_pmon(const struct sim_bus *b, const struct pci_bus *bus,
+			unsigned int devfn, int where)
 {
-	u16 start = sim_pmon_start[b->index][devfn];
+	u16 start = sim_pmon_start[sim_bus_index(b, bus)][devfn];
 
 	return start && where >= start;
+}
+
+/* Return the number of a bus, or of the bus below it, in the list of the package's buses. */
+static unsigned int sim_bus_index(const struct sim_bus *b, const struct pci_bus *bus)
+{
+	return bus->number == b->busn.start ? b->index : b->below;
 }
 
 static struct sim_bus *to_sim_bus(struct pci_bus *bus)
@@ -96,9 +104,10 @@ static int sim_pci_result(const struct sim_bus *b, int where)
 	       PCIBIOS_SUCCESSFUL : PCIBIOS_BAD_REGISTER_NUMBER;
 }
 
-static void sim_pci_delay(const struct sim_bus *b, unsigned int devfn, int where)
+static void sim_pci_delay(const struct sim_bus *b, const struct pci_bus *bus,
+			  unsigned int devfn, int where)
 {
-	if (sim_is_pmon(b, devfn, where))
+	if (sim_is_pmon(b, bus, devfn, where))
 		sim_away(READ_ONCE(sim_pci_us));
 }
 
@@ -112,17 +121,18 @@ static int sim_pci_read(struct pci_bus *bus, unsigned int devfn, int where,
 	if (sim_pci_forbidden())
 		return PCIBIOS_SET_FAILED;
 
-	if (sim_is_pmon(b, devfn, where))
+	if (sim_is_pmon(b, bus, devfn, where))
 		sim_hold_access();
 	flags = sim_lock();
 	sim_clock_sync();
-	*value = model_pci_read(sim.model, b->pkg, b->index, devfn, where, size);
-	if (sim_is_pmon(b, devfn, where)) {
+	*value = model_pci_read(sim.model, b->pkg, sim_bus_index(b, bus), devfn, where,
+				size);
+	if (sim_is_pmon(b, bus, devfn, where)) {
 		sim_count(SIM_PCI_READ);
 		sim_record_pci(false, bus->number, devfn, where, *value);
 	}
 	sim_unlock(flags);
-	sim_pci_delay(b, devfn, where);
+	sim_pci_delay(b, bus, devfn, where);
 	return sim_pci_result(b, where);
 }
 
@@ -135,18 +145,19 @@ static int sim_pci_write(struct pci_bus *bus, unsigned int devfn, int where,
 	if (sim_pci_forbidden())
 		return PCIBIOS_SET_FAILED;
 
-	if (sim_is_pmon(b, devfn, where))
+	if (sim_is_pmon(b, bus, devfn, where))
 		sim_hold_access();
 	flags = sim_lock();
 	sim_clock_sync();
-	model_pci_write(sim.model, b->pkg, b->index, devfn, where, size, value);
-	if (sim_is_pmon(b, devfn, where)) {
+	model_pci_write(sim.model, b->pkg, sim_bus_index(b, bus), devfn, where, size,
+			value);
+	if (sim_is_pmon(b, bus, devfn, where)) {
 		sim_count(SIM_PCI_WRITE);
 		sim_record_pci(true, bus->number, devfn, where, value);
 		sim_clock_rearm();
 	}
 	sim_unlock(flags);
-	sim_pci_delay(b, devfn, where);
+	sim_pci_delay(b, bus, devfn, where);
 	return sim_pci_result(b, where);
 }
 
@@ -178,6 +189,7 @@ static int sim_add_bus(struct sim_bus *b, unsigned int pkg, unsigned int index)
 
 	b->pkg = pkg;
 	b->index = index;
+	b->below = model_bus_below(&sim.config, index);
 	b->sysdata.domain = sim_domain + model_segment(&sim.config, pkg);
 	b->sysdata.node = sim_package_node(pkg);
 	snprintf(b->name, sizeof(b->name), "sim bus %u of package %u", index,
@@ -185,7 +197,7 @@ static int sim_add_bus(struct sim_bus *b, unsigned int pkg, unsigned int index)
 	b->busn = (struct resource) {
 		.name = b->name,
 		.start = number,
-		.end = number,
+		.end = number + !!b->below,
 		.flags = IORESOURCE_BUS,
 	};
 

@@ -162,6 +162,9 @@ static const struct model_layout e5_layout = {
 #define DEVFN(device, function)	((device) << 3 | (function))
 #define CLASS_PERFORMANCE	0x110100
 #define CLASS_SYSTEM		0x088000
+#define CLASS_BRIDGE		0x060400
+#define CLASS_ETHERNET		0x020000
+#define CLASS_NVME		0x010802
 
 /*
  * Rows of functions, with the device ID @did, for box @i of type @of. PMON: the function has

@@ -186,6 +186,9 @@ static const struct model_reg upi_regs[] = {
 	ROW_CTR(0x330, 3), ROW_CTL_64(0x368, 3, UPI_CTL),
 	ROW_BOX_CTL(0x378, 0),
 	ROW_STATUS(0x37c, 0xf, 0),
+	{ .at = 0x94, .bytes = 4, .type = REG_LINK_PEER, .name = "link_peer" },
+	{ .at = 0x120, .bytes = 4, .type = REG_LINK_STATUS, .keep = MODEL_BIT(4),
+	  .name = "link_status" },
 };
 
 /* TXL_FLITS and RXL_FLITS: one of the slots of bits 2:0, and a flit of bits 7:3 */
@@ -392,6 +395,11 @@ static const struct model_reg capid_regs[] = {
 #define OTHER(number, device, did, of, i) \
 	ON_BUS(number, device, 0, did, of, i, .class_code = CLASS_SYSTEM)
 
+/* the root port of a part of stack @i, with the bus @lower below */
+#define ROOT_PORT(number, part, did, i, lower) \
+	ON_BUS(number, part, 0, did, "iio", i, .class_code = CLASS_BRIDGE, \
+	       .below = (lower))
+
 static const struct model_function functions[] = {
 	OTHER(0, 8, 0x2016, "ubox", 0),
 	ON_BUS(0, 8, 2, 0x2014, "ubox", 0, .class_code = CLASS_SYSTEM,
@@ -414,6 +422,20 @@ static const struct model_function functions[] = {
 	CHANNEL(12, 6, 0x2046, 4),
 	OTHER(2, 13, 0x2048, "imc", 5),
 	CHANNEL(13, 2, 0x204a, 5),
+
+	/* each stack has a root bus, with a root port for each part that has a device */
+	OTHER(0, 5, 0x2024, "iio", 0),
+	OTHER(1, 5, 0x2024, "iio", 1),
+	ROOT_PORT(1, 0, 0x2030, 1, 6),
+	ON_BUS(6, 0, 0, 0x1583, "iio", 1, .class_code = CLASS_ETHERNET),
+	OTHER(2, 5, 0x2024, "iio", 2),
+	ROOT_PORT(2, 0, 0x2030, 2, 7),
+	ON_BUS(7, 0, 0, 0x0a54, "iio", 2, .class_code = CLASS_NVME),
+	OTHER(3, 5, 0x2024, "iio", 3),
+	ROOT_PORT(3, 2, 0x2032, 3, 8),
+	ON_BUS(8, 0, 0, 0x0a54, "iio", 3, .class_code = CLASS_NVME),
+	OTHER(4, 5, 0x2024, "iio", 4),
+	OTHER(5, 5, 0x2024, "iio", 5),
 
 	/* the registers are above 0xff */
 	COUNTERS(2, 8, 0, 0x2066, "m2m", 0, .pcie = true),

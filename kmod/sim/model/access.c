@@ -10,6 +10,8 @@
 #define HEADER_STATUS		0x04
 #define HEADER_CLASS		0x08
 #define HEADER_TYPE		0x0c
+#define HEADER_BUSES		0x18
+#define HEADER_MEMORY_WINDOW	0x20
 #define HEADER_SUBSYSTEM		0x2c
 #define HEADER_CAPABILITIES	0x34
 #define FIRST_CAPABILITY	0x40
@@ -18,6 +20,8 @@
 #define REVISION		2u
 #define HAS_CAPABILITIES	MODEL_BIT(20)
 #define MULTI_FUNCTION	MODEL_BIT(23)
+#define HEADER_TYPE_BRIDGE	MODEL_BIT(16)
+#define NO_MEMORY_WINDOW	0x0000fff0u
 /* capability 10h, version 2, root complex integrated endpoint */
 #define EXPRESS_RC_ENDPOINT	0x00920010u
 
@@ -146,7 +150,8 @@ static const struct model_function *find_function(const struct model *m,
 	if (pkg >= m->cfg.packages)
 		return NULL;
 	for (i = 0; i < m->gen->nfunctions; i++, f++) {
-		if (f->bus != bus || (f->missing & m->cfg.missing[pkg]))
+		if (f->bus != bus || (f->missing & m->cfg.missing[pkg]) ||
+		    (f->below && !model_bus_below(&m->cfg, bus)))
 			continue;
 		if (second ? f->pmon && !strcmp(f->type, twice) &&
 			     f->box == m->cfg.twice_box :
@@ -207,9 +212,34 @@ static const struct model_reg *find_dword(const struct model *m,
 	return NULL;
 }
 
-/* Return a dword of the configuration header or the PCI Express capability. */
-static u32 read_header(const struct model_function *f, unsigned int where)
+/*
+ * Return a dword of a root port's configuration header. Firmware has set the bus numbers, and
+ * there is no memory below: the window's first address is above its last.
+ */
+static u32 read_bridge_header(const struct model *m, unsigned int pkg,
+			      const struct model_function *f, unsigned int where)
 {
+	u32 below;
+
+	switch (where) {
+	case HEADER_TYPE:
+		return HEADER_TYPE_BRIDGE;
+	case HEADER_BUSES:
+		below = model_bus_number(&m->cfg, pkg, f->below);
+		return model_bus_number(&m->cfg, pkg, f->bus) | below << 8 | below << 16;
+	case HEADER_MEMORY_WINDOW:
+		return NO_MEMORY_WINDOW;
+	default:
+		return 0;
+	}
+}
+
+/* Return a dword of the configuration header or the PCI Express capability. */
+static u32 read_header(const struct model *m, unsigned int pkg,
+		       const struct model_function *f, unsigned int where)
+{
+	if (f->below && where != HEADER_ID && where != HEADER_CLASS)
+		return read_bridge_header(m, pkg, f, where);
 	switch (where) {
 	case HEADER_ID:
 		return VENDOR_INTEL | (u32)f->id << 16;
@@ -248,7 +278,7 @@ static u32 read_dword(const struct model *m, struct model_box *b,
 
 	r = find_dword(m, f, where, &shift);
 	if (!r)
-		return read_header(f, where);
+		return read_header(m, b->pkg, f, where);
 	if (!model_reg_shared(r)) {
 		b += r->box;
 		model_box_sync(m, b);

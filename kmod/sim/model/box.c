@@ -46,6 +46,33 @@ unsigned int model_segment(const struct model_config *c, unsigned int pkg)
 	return c->segment_packages ? pkg / c->segment_packages : 0;
 }
 
+/* Return the root port above a bus or, with @root, the root port of a root bus; or NULL. */
+static const struct model_function *find_port(const struct model_generation *gen,
+					      unsigned int bus, bool root)
+{
+	const struct model_function *f = gen->functions, *end = f + gen->nfunctions;
+
+	for (; f < end; f++)
+		if (f->below && (root ? f->bus : f->below) == bus)
+			return f;
+	return NULL;
+}
+
+/* Return the distance between two root buses of a package. */
+static unsigned int bus_distance(const struct model_config *c)
+{
+	unsigned int n = c->segment_packages ? c->segment_packages : c->packages;
+
+	return 128 / n / c->gen->nbuses;
+}
+
+unsigned int model_bus_below(const struct model_config *c, unsigned int bus)
+{
+	const struct model_function *port = find_port(c->gen, bus, true);
+
+	return port && bus_distance(c) > 1 ? port->below : 0;
+}
+
 /*
  * The packages of a segment share its 256 buses evenly, as on boards. Bus 0 is the last of the
  * package's share or, unless it has the highest number, the first, and the other buses follow.
@@ -55,8 +82,10 @@ unsigned int model_segment(const struct model_config *c, unsigned int pkg)
 u8 model_bus_number(const struct model_config *c, unsigned int pkg, unsigned int bus)
 {
 	unsigned int n = c->segment_packages ? c->segment_packages : c->packages;
-	unsigned int first, distance = 128 / n / c->gen->nbuses;
+	unsigned int first, distance = bus_distance(c);
 
+	if (bus >= c->gen->nbuses)
+		return 1 + model_bus_number(c, pkg, find_port(c->gen, bus, false)->bus);
 	pkg %= n;
 	first = pkg ? 256 * pkg / n : 128 / n;
 	if (!c->gen->ubox_highest)

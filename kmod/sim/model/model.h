@@ -16,7 +16,7 @@
 #define MODEL_NODES		8	/* node ids in the UBox's map (§1.6.1) */
 #define MODEL_MAX_COUNTERS	5	/* four general counters and a fixed counter */
 
-#define MODEL_MAX_BUSES		8	/* PCI buses of a package */
+#define MODEL_MAX_BUSES		16	/* PCI buses of a package */
 #define MODEL_MAX_TYPES		16	/* box types of a generation */
 
 /**
@@ -91,7 +91,7 @@ struct model_function;
  *	read from a capability register; NULL: none
  * @functions: PCI functions
  * @nfunctions: number of @functions
- * @nbuses: number of PCI buses of a package. Bus 0 has the UBox's function.
+ * @nbuses: number of PCI root buses of a package. Bus 0 has the UBox's function.
  * @ubox_highest: bus 0 has the highest number of the package's buses: a bus without a UBox
  *	belongs to the package of the next higher bus with one. Otherwise bus 0 has the
  *	lowest number, and it is the next lower bus.
@@ -356,6 +356,11 @@ int model_msr_write(struct model *m, unsigned int pkg, u32 msr, u64 value);
 /* Return the segment of a package's buses, and the number of a bus in it. */
 unsigned int model_segment(const struct model_config *c, unsigned int pkg);
 u8 model_bus_number(const struct model_config *c, unsigned int pkg, unsigned int bus);
+/*
+ * Return the index of the bus below a root port of a root bus, whose number is the next one;
+ * 0: the bus has no root port, or there are too many packages for the number.
+ */
+unsigned int model_bus_below(const struct model_config *c, unsigned int bus);
 
 /*
  * PCI configuration space. @bus is the index in the list of a package's buses. @where is the

@@ -75,6 +75,8 @@ enum model_reg_type {
 	REG_BUSES,		/* reads @keep and, from bus @index on, a byte for each bus */
 	REG_NODE_ID,		/* reads the package's node id */
 	REG_NODE_MAP,		/* reads the node ids of all packages */
+	REG_LINK_STATUS,	/* reads @keep if another package is at the end of the link */
+	REG_LINK_PEER,		/* reads the link's other end: node id in 19:16, port in 12:8 */
 	REG_DIE,		/* reads 0 with the least boxes of generation.die, else @keep */
 	REG_ABSENT,		/* a register of other generations only: MSR accesses fault */
 	REG_JOINT,		/* control in the upper half, count in the lower half */
@@ -263,6 +265,8 @@ struct model_type {
  * @box: the function exists if this box exists in the package
  * @pmon: the function has the box's PMON registers, and the faults of the box apply
  * @missing: bit of MODEL_MISSING_* with which a package lacks the function
+ * @below: the function is a root port, the only one of its bus, and this is the index of the bus
+ *	below, model_generation.nbuses or more; 0: it is no root port
  * @pcie: the function has a PCI Express capability and therefore 4096 bytes of space
  * @regs: registers of the function; NULL: the registers of the box if @pmon, or none
  * @nregs: number of @regs
@@ -275,6 +279,7 @@ struct model_function {
 	const char *type;
 	u8 box;
 	bool pmon, pcie;
+	u8 below;
 	u8 missing;
 	const struct model_reg *regs;
 	u16 nregs;

@@ -66,15 +66,61 @@ static bool die_is_smallest(const struct model *m)
 	return i == MODEL_MAX_TYPES || m->count[i] == m->gen->types[i].boxes.least;
 }
 
-/* Return the numbers of a package's buses, a byte each. */
+/* Return whether a package has a function on a bus. */
+static bool bus_used(const struct model *m, unsigned int bus)
+{
+	const struct model_function *f = m->gen->functions, *end = f + m->gen->nfunctions;
+
+	for (; f < end; f++)
+		if (f->bus == bus && f->box < model_boxes_named(m, f->type))
+			return true;
+	return false;
+}
+
+/* Return the numbers of a package's root buses, a byte each; 0 for a bus without functions. */
 static u64 bus_numbers(const struct model *m, unsigned int pkg)
 {
 	u64 numbers = 0;
 	unsigned int i;
 
 	for (i = 0; i < m->gen->nbuses; i++)
-		numbers |= (u64)model_bus_number(&m->cfg, pkg, i) << (8 * i);
+		if (bus_used(m, i))
+			numbers |= (u64)model_bus_number(&m->cfg, pkg, i) << (8 * i);
 	return numbers;
+}
+
+/*
+ * Return the package at the other end of a link, which has the same number there, or the
+ * number of packages for a link without another end. Two packages have all links between them,
+ * four are all connected, and more packages are the corners of a cube.
+ */
+static unsigned int link_peer(const struct model *m, const struct model_box *b)
+{
+	unsigned int distance = 1, packages = m->cfg.packages, peer;
+
+	if (packages > 4)
+		distance = 1 << b->index;
+	else if (packages > 2)
+		distance = b->index + 1;
+	peer = b->pkg ^ distance;
+	return peer < packages ? peer : packages;
+}
+
+static u32 node_id(const struct model *m, unsigned int pkg)
+{
+	return model_node_map(&m->cfg) >> (3 * (pkg % MODEL_NODES)) & 7;
+}
+
+static u64 read_link(const struct model *m, const struct model_box *b,
+		     const struct model_reg *r)
+{
+	unsigned int peer = link_peer(m, b);
+
+	if (peer == m->cfg.packages)
+		return 0;
+	if (r->type == REG_LINK_STATUS)
+		return r->keep;
+	return node_id(m, peer) << 16 | (u32)b->index << 8;
 }
 
 /*
@@ -98,7 +144,7 @@ static u64 read_global(const struct model *m, unsigned int pkg,
 	case REG_BUSES:
 		return bus_numbers(m, pkg) >> (8 * r->index) | r->keep;
 	case REG_NODE_ID:
-		return model_node_map(&m->cfg) >> (3 * (pkg % MODEL_NODES)) & 7;
+		return node_id(m, pkg);
 	case REG_NODE_MAP:
 		return model_node_map(&m->cfg);
 	case REG_DIE:
@@ -134,6 +180,9 @@ u64 model_reg_read(const struct model *m, const struct model_box *b,
 			return b->free_from[r->index] & free_mask(b, r);
 		return (model_box_cycles(m, b, m->cycles) -
 			b->free_from[r->index]) & free_mask(b, r);
+	case REG_LINK_STATUS:
+	case REG_LINK_PEER:
+		return read_link(m, b, r);
 	default:
 		return read_global(m, b->pkg, r);
 	}

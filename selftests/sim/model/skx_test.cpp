@@ -353,6 +353,76 @@ TEST_F(Skylake, FlitsNeedASlot) {
   EXPECT_EQ(counted(0x07), 0u);
 }
 
+// Packages at the other ends of a package's links, -1 for none, from the registers
+std::vector<int> peers(unsigned packages, unsigned pkg, u32 node_map = 0) {
+  model_config config = full(model_skx);
+  config.packages = packages;
+  config.node_map = node_map;
+  Machine m(config);
+  std::vector<int> result;
+  for (unsigned link = 0; link < 3; ++link) {
+    const unsigned at = devfn(14 + link, 0);
+    const u32 peer = m.pci_read(at, 0x94, 4, pkg, 3);
+    const bool valid = m.pci_read(at, 0x120, 4, pkg, 3) >> 4 & 1;
+    EXPECT_EQ(peer >> 8 & 0x1f, valid ? link : 0u) << "the port";
+    result.push_back(valid ? static_cast<int>(peer >> 16 & 0xf) : -1);
+    m.pci_write(at, 0x94, ~0u, 4, pkg, 3);
+    EXPECT_EQ(m.pci_read(at, 0x94, 4, pkg, 3), peer) << "read-only";
+  }
+  return result;
+}
+
+TEST(SkylakeLinks, Topology) {
+  using V = std::vector<int>;
+  EXPECT_EQ(peers(1, 0), (V{-1, -1, -1}));
+  EXPECT_EQ(peers(2, 0), (V{1, 1, 1}));
+  EXPECT_EQ(peers(2, 1), (V{0, 0, 0}));
+  EXPECT_EQ(peers(2, 0, 013), (V{1, 1, 1})) << "package 1 has node 1, package 0 node 3";
+  EXPECT_EQ(peers(2, 1, 013), (V{3, 3, 3}));
+  EXPECT_EQ(peers(4, 0), (V{1, 2, 3}));
+  EXPECT_EQ(peers(4, 3), (V{2, 1, 0}));
+  EXPECT_EQ(peers(3, 2), (V{-1, 0, 1}));
+  EXPECT_EQ(peers(8, 5), (V{4, 7, 1}));
+}
+
+TEST_F(Skylake, StacksHaveRootPortsWithDevices) {
+  const model_config config = full(model_skx);
+  const struct { unsigned stack, part, id, below, device, class_code; } ports[] = {
+      {1, 0, 0x2030, 6, 0x1583, 0x020000},
+      {2, 0, 0x2030, 7, 0x0a54, 0x010802},
+      {3, 2, 0x2032, 8, 0x0a54, 0x010802}};
+  for (unsigned pkg : {0u, 1u})
+    for (const auto& p : ports) {
+      EXPECT_EQ(model_bus_below(&config, p.stack), p.below);
+      const u32 bus = m.rdmsr(0x300, pkg) >> 8 * p.stack & 0xff;
+      const auto port = [&](unsigned where) {
+        return m.pci_read(devfn(p.part, 0), where, 4, pkg, p.stack);
+      };
+      EXPECT_EQ(port(0x00), p.id << 16 | 0x8086);
+      EXPECT_EQ(port(0x08) >> 8, 0x060400u) << "a PCI bridge";
+      EXPECT_EQ(port(0x0c) >> 16, 1u);
+      EXPECT_EQ(port(0x18), bus | (bus + 1) << 8 | (bus + 1) << 16);
+      EXPECT_EQ(model_bus_number(&config, pkg, p.below), bus + 1);
+      EXPECT_GT(port(0x20) & 0xffff, port(0x20) >> 16) << "no memory";
+      EXPECT_EQ(m.pci_read(0, 0x00, 4, pkg, p.below), p.device << 16 | 0x8086);
+      EXPECT_EQ(m.pci_read(0, 0x08, 4, pkg, p.below) >> 8, p.class_code);
+      EXPECT_EQ(m.pci_read(devfn(5, 0), 0x00, 4, pkg, p.below), 0xffffffffu);
+    }
+  EXPECT_EQ(model_bus_below(&config, 0), 0u);
+  model_config many = config;
+  many.packages = 16;
+  EXPECT_EQ(model_bus_below(&many, 1), 0u) << "no room for another number";
+  EXPECT_EQ(Machine(many).pci_read(devfn(0, 0), 0, 4, 0, 1), 0xffffffffu);
+}
+
+TEST_F(Skylake, AnAbsentStackHasNoBus) {
+  model_config config = full(model_skx);
+  ASSERT_EQ(set_boxes(config, "iio", 4), 0);
+  Machine four(config);
+  EXPECT_EQ(four.rdmsr(0x300) >> 32, 0x80000000u);
+  EXPECT_EQ(four.rdmsr(0x300, 1) & 0xffffffffu, m.rdmsr(0x300, 1) & 0xffffffffu);
+}
+
 TEST_F(Skylake, M3upiAndM2pcieEventsNeedTheirCounters) {
   // M3UPI: 0x1d counts on counter 0 alone
   for (unsigned i : {0u, 1u, 2u})
