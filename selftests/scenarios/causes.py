@@ -18,8 +18,15 @@ MACHINE = {"imcs": 4, "qpi_ports": 2, "uclk_khz": 2500000,
 EARLIER = {"qclk_khz": 1000000}
 
 
+# Skylake-SP has all boxes, DDR4-2666, links of 10.4 GT/s and IO stacks of 1 GHz.
+MESH = {"uclk_khz": 2400000, "dclk_khz": 1333000, "qclk_khz": 1300000,
+        "pclk_khz": 1000000, "ioclk_khz": 1000000}
+
+
 def parameters(generation):
     """Return the simulator's module parameters for this machine of a generation."""
+    if generation == "skx":
+        return MESH
     if generation in ("snbep", "ivbep"):
         return {**MACHINE, **EARLIER}
     if generation == "bdwde":

@@ -15,6 +15,7 @@ import math
 from lib.python.metric_formulas import rows
 from scenarios import generations
 from scenarios.flow import FLITS, LINE, RANKS
+from scenarios.mesh import ACCESS, SLOTS
 
 GIB = 1 << 30
 MIB = 1e6                   # the catalogue's MB
@@ -255,13 +256,59 @@ def _power(s):
             100 * getattr(s.causes, "limit_" + name)
 
 
+def _mesh(s, other):
+    """Generate the metrics of CHAs, M2Ms, UPI and IO stacks."""
+    c = s.causes
+    yield "llc_crd_miss_pct", 100 * (1 - c.code_hits)
+    yield "dram_read_latency_ns", c.home_ns
+    yield "dram_write_latency_ns", c.home_ns
+    for name, size in (
+            ("reads_local", c.reads * (1 - c.remote) +
+             c.device_reads * (1 - c.device_read_hits)),
+            ("reads_remote", other.reads * other.remote),
+            ("writes_local", (c.writes + c.streamed) * (1 - c.remote) +
+             c.device_writes * (1 - c.device_write_hits)),
+            ("writes_remote", (other.writes + other.streamed) * other.remote)):
+        yield "home_%s_rate" % name, size / GIB
+    # parts of lines hit, as devices read the whole line before
+    hits = c.device_reads * c.device_read_hits + \
+        c.device_writes * (c.device_write_hits + c.device_parts)
+    yield "ddio_hit_pct", _share(
+        hits, c.device_reads + c.device_writes * (1 + c.device_parts))
+    yield "ddio_miss_rdcur", c.device_reads / LINE * (1 - c.device_read_hits)
+    yield "ddio_miss_itom", c.device_writes / LINE * (1 - c.device_write_hits)
+    yield "ddio_miss_rfo", 0.0
+    yield "directory_snoop_pct", 100 * c.forwarded
+    yield "direct2core_pct", 100 * c.to_core
+    yield "mmio_write_bw_rate", c.mmio_writes * ACCESS / GIB
+    yield "mmio_read_bw_rate", c.mmio_reads * ACCESS / GIB
+    clock = s.machine.qclk
+    yield "upi_speed", 8 * clock / 1e9
+    own = (c.writes + c.streamed) * c.remote
+    far = (other.writes + other.streamed) * other.remote
+    sent = other.reads * other.remote + own + c.posted * LINE
+    received = c.reads * c.remote + far + other.posted * LINE
+    # packets without data: requests, completions, snoops, interrupts
+    asks, answered = c.reads * c.remote / LINE, other.reads * other.remote / LINE
+    little = asks + far / LINE + answered * other.forwarded + c.interrupts
+    got = asked_of(s, other) + other.interrupts
+    room = s.machine.qpi_ports * clock * 2.5
+    yield "upi_tx_util", _share(sent / LINE * SLOTS + little, room)
+    yield "upi_rx_util", _share(received / LINE * SLOTS + got, room)
+    yield "upi_data_bw_rate", sent / GIB
+    yield "upi_rx_data_bw_rate", received / GIB
+    yield "upi_link_bw_rate", (sent + little * LINE / SLOTS) / GIB
+
+
 NO_CAUSE = {
     "partial_pci_reads": "devices read whole lines only",
     "pct_cyc_freq_current_ltd": "no current limits the frequency",
     "pct_cycles_conflict": "conflicts follow from when requests come",
     "avg_ingress_latency_when_ne":
         "busy periods follow from how requests are spread; rates are even",
-    "llc_mpi": "instructions are the cores', which the simulator has not",
+    **{name: "instructions are the cores', which the simulator has not"
+       for name in ("llc_mpi", "llc_drd_mpi", "llc_crd_mpi")},
+    "prefetch_used_pct": "cores do not prefetch",
     **{"%s_from_qpi_to_node%d" % (name, node):
        "two sockets have no node %d" % node for node in range(2, 8)
        for name in ("data", "drs_datac", "drs_write", "ncb_data")},
@@ -277,7 +324,8 @@ def expected(socket, other):
         socket.causes = dataclasses.replace(socket.causes, remote=0.0)
         other = dataclasses.replace(other, remote=0.0)
     values = {}
-    for part in (_latencies(socket), _cache(socket), _rings(socket),
+    boxes = _mesh(socket, other) if _generation(socket).mesh else _rings(socket)
+    for part in (_latencies(socket), _cache(socket), boxes,
                  _memory(socket, other), _links(socket, other),
                  _lookups(socket, other), _power(socket)):
         for name, value in part:

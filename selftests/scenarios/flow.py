@@ -13,6 +13,7 @@ file "traffic".
 import collections
 
 from scenarios import generations
+from scenarios.mesh import Mesh
 
 LINE = 64
 DEVICE = 0x3e               # tid of PCIe devices' requests (§2.3.2.3)
@@ -27,22 +28,30 @@ FLITS = 8                   # data flits of a line; its packet has a header flit
 RANKS = 4                   # populated ranks of a channel
 CLOCK = {"ubox": "uclk", "cbox": "uclk", "sbox": "uclk", "ha": "uclk",
          "imc": "dclk", "irp": "uclk", "pcu": "pclk", "qpi": "qclk",
-         "r2pcie": "uclk", "r3qpi": "uclk"}
+         "r2pcie": "uclk", "r3qpi": "uclk",
+         "cha": "uclk", "m2m": "uclk", "upi": "qclk", "m3upi": "uclk"}
+STACK = ("iio", "irp", "iio_free_running")      # box types of an IO stack
 
 
 class Machine(collections.namedtuple(
         "Machine", "packages cboxes sboxes has imcs qpi_ports "
-        "uclk dclk qclk pclk nodes generation",
-        defaults=(generations.MODEL,))):
+        "uclk dclk qclk pclk nodes generation stacks ioclk",
+        defaults=(generations.MODEL, 0, 0.0))):
     """The number of packages, of boxes per package, the clocks in Hz, the NUMA node of
-    each package, and the generation."""
+    each package, the generation, and of a socket with a mesh the number of IO stacks and
+    their clock. CHAs are counted as CBos, M2Ms as home agents and links as QPI ports."""
 
     def boxes(self, box_type):
+        if self.stacks and box_type in STACK:
+            return self.stacks
         return {"cbox": self.cboxes, "sbox": self.sboxes, "ha": self.has,
                 "imc": self.imcs, "qpi": self.qpi_ports, "irp": len(UNITS),
-                "r3qpi": self.qpi_ports}.get(box_type, 1)
+                "r3qpi": self.qpi_ports, "cha": self.cboxes, "m2m": self.has,
+                "upi": self.qpi_ports, "m3upi": self.qpi_ports}.get(box_type, 1)
 
     def hertz(self, box_type):
+        if self.stacks and box_type in STACK:
+            return self.ioclk
         return getattr(self, CLOCK[box_type])
 
 
@@ -113,6 +122,11 @@ class Lines:
 class Socket:
     """The transactions that a socket's boxes see, caused by all sockets."""
 
+    PARTS = ("_tor", "_cache", "_ingress", "_rings", "_home", "_memory", "_links",
+             "_devices", "_power")
+    # events of the PCU, and their shares of time
+    LIMITS = ((0x04, "limit_thermal"), (0x05, "limit_power"), (0x06, "limit_os"))
+
     def __init__(self, machine, package, own, others):
         self.machine, self.package = machine, package
         self.causes, self.own = own.causes, own
@@ -134,11 +148,12 @@ class Socket:
         self.memory_reads = self.near_reads + self.far_reads
         self.memory_writes = self.near_writes + self.far_writes
         self.flows = []
-        for part in (self._tor, self._cache, self._ingress, self._rings,
-                     self._home, self._memory, self._links, self._devices,
-                     self._power):
-            part()
-        self.flows = generations.adapted(self.flows, machine.generation)
+        for part in self.PARTS:
+            getattr(self, part)()
+        self.flows = self.adapted()
+
+    def adapted(self):
+        return generations.adapted(self.flows, self.machine.generation)
 
     def _add(self, box, code, umask, per_second, **keys):
         """Add a flow with @per_second transactions in all boxes of the type together."""
@@ -390,17 +405,22 @@ class Socket:
         rest = max(0.0, 1 - c.package_c0 - c.package_c2 - c.package_c3)
         for code, share in ((0x2a, c.package_c0), (0x2b, c.package_c2),
                             (0x2c, c.package_c3), (0x2d, rest),
-                            (0x04, c.limit_thermal), (0x05, c.limit_power),
-                            (0x06, c.limit_os)):
+                            *((code, getattr(c, name)) for code, name in self.LIMITS)):
             self._share("pcu", code, 0x00, share)
         for band in range(4):
             self._share("pcu", 0x0b + band, 0x00, 1.0,
                         freq=round(c.frequency * 10))
 
 
+class MeshSocket(Mesh, Socket):
+    """A socket whose boxes are connected by a mesh."""
+
+
 def sockets(machine, causes):
     """Return a Socket for each package. @causes: causes of each socket."""
     lines = [Lines(socket_causes) for socket_causes in causes]
-    return [Socket(machine, package, lines[package],
+    mesh = generations.load(machine.generation).mesh
+    socket = MeshSocket if mesh else Socket
+    return [socket(machine, package, lines[package],
                    lines[:package] + lines[package + 1:])
             for package in range(machine.packages)]

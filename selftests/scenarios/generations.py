@@ -27,7 +27,7 @@ NAMES = {
 
 
 class Generation:
-    """A generation with the boxes of the E5 family."""
+    """A generation with the boxes of the E5 family, or with those of a mesh."""
 
     def __init__(self, merged):
         self.name = merged.name
@@ -39,6 +39,7 @@ class Generation:
                 self.masks.setdefault((box.name, event.code),
                                       set()).add(event.select[1])
         self.boxes = {box.name for box in merged.boxes}
+        self.mesh = "cha" in self.boxes
         tid = next((box.format["filter_tid"] for box in merged.boxes
                     if box.name == "cbox"), None)
         # without a thread number for devices, their requests have separate opcodes
@@ -82,8 +83,8 @@ def with_events(name):
 
 @functools.cache
 def load(name):
-    """Return a Generation; None for a generation without the boxes of the E5 family."""
-    if name not in catalogue() or "cbox" not in catalogue()[name].facts:
+    """Return a Generation; None for a generation with neither CBos nor CHAs."""
+    if name not in catalogue() or not {"cbox", "cha"} & set(catalogue()[name].facts):
         return None
     # making the events of all generations would take seconds in a VM
     merged = with_events(name)

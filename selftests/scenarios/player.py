@@ -7,7 +7,7 @@ is simulated.
 import os
 
 from lib.python.uncore import GENERATION
-from scenarios import causes, flow
+from scenarios import causes, flow, generations
 
 SIM = "/sys/kernel/debug/xeon_uncore_sim"
 MODULE = "/sys/module/xeon_uncore_sim/parameters"
@@ -28,6 +28,16 @@ def parameter(name, default):
         return default
 
 
+def boxes(name, default):
+    """Return the number of boxes of a type in the parameter boxes=, or @default."""
+    try:
+        with open(os.path.join(MODULE, "boxes"), encoding="ascii") as file:
+            words = (word.split(":") for word in file.read().strip().split(","))
+            return int(dict(word for word in words if len(word) == 2)[name])
+    except (OSError, KeyError, ValueError):
+        return default
+
+
 def machine():
     """Return the flow.Machine that the loaded simulator simulates."""
     defaults = {**causes.MACHINE, **causes.parameters(GENERATION)}
@@ -36,12 +46,17 @@ def machine():
     node_map = parameter("node_map", 0) or 0o76543210
     clocks = [(parameter(name + "_khz", defaults[name + "_khz"]) or
                uclk) * 1e3 for name in ("dclk", "qclk", "pclk")]
+    nodes = tuple(node_map >> 3 * i & 7 for i in range(packages))
+    if generations.load(GENERATION).mesh:
+        return flow.Machine(
+            packages, boxes("cha", 28), 0, boxes("m2m", 2), boxes("imc", 6),
+            boxes("upi", 3), uclk * 1e3, *clocks, nodes, GENERATION, boxes("iio", 6),
+            (parameter("ioclk_khz", defaults["ioclk_khz"]) or uclk) * 1e3)
     return flow.Machine(
         packages, parameter("cboxes", 18), parameter("sboxes", 4),
         parameter("has", 2), parameter("imcs", causes.MACHINE["imcs"]),
         parameter("qpi_ports", causes.MACHINE["qpi_ports"]), uclk * 1e3,
-        *clocks, tuple(node_map >> 3 * i & 7 for i in range(packages)),
-        GENERATION)
+        *clocks, nodes, GENERATION)
 
 
 class Player:

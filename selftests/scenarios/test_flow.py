@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(HERE, ".."))
 from lib.python import metric_causes  # noqa: E402
 from lib.python.metric_causes import counter_0, is_relay, metrics  # noqa: E402
 from lib.python.uncore import Tap  # noqa: E402
-from scenarios import causes, flow, generations  # noqa: E402
+from scenarios import causes, flow, generations, mesh  # noqa: E402
 from scenarios.expected import NO_CAUSE, expected  # noqa: E402
 
 HASWELL = flow.Machine(2, 18, 4, 2, 4, 2, 2.5e9, 1066.5e6, 2.4e9, 0.8e9, (0, 1))
@@ -27,6 +27,8 @@ MACHINES = {
     "ivbep": HASWELL._replace(cboxes=15, sboxes=0, qclk=1e9, generation="ivbep"),
     "snbep": HASWELL._replace(cboxes=8, sboxes=0, has=1, qclk=1e9,
                               generation="snbep"),
+    "skx": HASWELL._replace(cboxes=28, sboxes=0, imcs=6, qpi_ports=3, qclk=1.3e9,
+                            generation="skx", stacks=6, ioclk=1e9),
 }
 MACHINE, METRICS = HASWELL, metrics("hswep")
 CLOSE = 0.01
@@ -54,7 +56,8 @@ def moments():
 
 def rate(socket, box, code, umask, **keys):
     """Return the transactions per second of all flows with any bit of @umask."""
-    return sum(entry.rate for entry in socket.flows
+    return sum(entry.rate / (1 if entry.number is None else MACHINE.boxes(box))
+               for entry in socket.flows
                if (entry.box, entry.code) == (box, code) and
                (entry.umask & umask or not umask) and
                all(entry.keys.get(key) == value
@@ -174,6 +177,55 @@ def laws(pair):
             (rate(s, "imc", 0x04, 0x0f)) * (1 - c.page_hits)
 
 
+def mesh_laws(pair):
+    """The same as laws() for sockets with a mesh."""
+    reads = missing = 0
+    for s, other in (pair, pair[::-1]):
+        cas_reads = rate(s, "imc", 0x04, 0x03)
+        cas_writes = rate(s, "imc", 0x04, 0x0c)
+        reads += cas_reads
+        yield "CAS reads pass an M2M", cas_reads, rate(s, "m2m", 0x37, 0x04)
+        yield "CAS writes pass an M2M", cas_writes, rate(s, "m2m", 0x38, 0x10)
+        yield "CAS reads are requests to the socket", cas_reads, rate(s, "cha", 0x50, 0x03)
+        yield "CAS writes are requests to the socket", cas_writes, \
+            rate(s, "cha", 0x50, 0x0c)
+        yield "each read looks in the directory", cas_reads, rate(s, "cha", 0x53, 0x03)
+        cores = [entry for entry in s.flows if (entry.box, entry.code, entry.umask) ==
+                 ("cha", 0x35, mesh.CORE | mesh.MISS)]
+        scale = MACHINE.boxes("cha") * MACHINE.uclk
+        missing += sum(entry.rate for entry in cores) * scale + sum(
+            entry.rate for entry in s.flows if (entry.box, entry.code, entry.umask) ==
+            ("cha", 0x35, mesh.DEVICE | mesh.MISS) and
+            entry.keys["opc"] == mesh.READ) * scale
+        yield "remote misses are the other socket's requests", \
+            sum(entry.rate for entry in cores if entry.keys.get("remote")) * scale, \
+            rate(other, "cha", 0x50, 0x02)
+        for umask in (mesh.DATA, mesh.OTHER):
+            yield "flits %#x that one sends the other receives" % umask, sum(
+                entry.rate for entry in s.flows if (entry.box, entry.code, entry.umask) ==
+                ("upi", 0x02, umask)), sum(
+                    entry.rate for entry in other.flows
+                    if (entry.box, entry.code, entry.umask) == ("upi", 0x03, umask))
+        for umask, lines, ports in ((0x01, 0x10, range(0x20, 0x24)),
+                                    (0x04, 0x01, range(0x24, 0x28))):
+            size = rate(s, "iio", 0x83, umask) * mesh.UNIT
+            yield "a stack's data are lines of its IRP", size, \
+                rate(s, "irp", 0x10, lines) * flow.LINE
+            yield "and the free-running counters'", size, mesh.UNIT * sum(
+                entry.rate for entry in s.flows if entry.box == "iio_free_running" and
+                entry.umask in ports) * MACHINE.ioclk
+        inserts, entries = ({(entry.umask, *entry.keys.items()): entry.rate
+                             for entry in s.flows
+                             if (entry.box, entry.code) == ("cha", code)}
+                            for code in (0x35, 0x36))
+        for kind, occupancy in entries.items():
+            ns = s.causes.remote_ns if ("remote", 1) in kind else \
+                s.causes.local_ns if kind[0] & mesh.MISS else s.causes.hit_ns
+            yield "occupancy is rate times latency (Little)", occupancy, \
+                inserts[kind] * ns * MACHINE.uclk / 1e9
+    yield "misses of cores and devices are CAS reads", missing, reads
+
+
 def packets(socket, kind, mask=0xff):
     """Return the received packets per second of a class and opcode."""
     return sum(entry.rate for entry in socket.flows
@@ -183,18 +235,20 @@ def packets(socket, kind, mask=0xff):
         MACHINE.qpi_ports * MACHINE.qclk
 
 
-def broken(pair):
+def broken(balances):
     """Describe the conservation laws that do not hold."""
-    return ["%s: %r and %r" % law for law in laws(pair)
+    return ["%s: %r and %r" % law for law in balances
             if not same(law[1], law[2])]
 
 
-def test_laws(tap):
+def test_laws(tap, of_pair=laws):
     wrong, checked = [], 0
     for name, pair in moments():
-        checked += len(list(laws(pair)))
-        wrong += ["%s: %s" % (name, law) for law in broken(pair)]
-    tap.ok(not wrong and checked > 1000, "%d balances" % checked, wrong)
+        balances = list(of_pair(pair))
+        checked += len(balances)
+        wrong += ["%s: %s" % (name, law) for law in broken(balances)]
+    tap.ok(not wrong and checked > 1000, "%s: %d balances" % (
+        MACHINE.generation, checked), wrong)
 
 
 # --- metrics --------------------------------------------------------------------
@@ -208,7 +262,8 @@ def of_rates(metric, socket):
         if term.code == 0xff:
             counts.append(hertz * MACHINE.boxes(term.box))
             continue
-        mean = sum(round(entry.rate, 9) * seen.counts(entry)
+        mean = sum(round(entry.rate, 9) * seen.counts(entry) /
+                   (1 if entry.number is None else MACHINE.boxes(entry.box))
                    for entry in socket.flows if entry.box == seen.box and
                    entry.keys.get("dir") != "tx")
         if term.thresh:     # the simulator spreads transactions as evenly as possible
@@ -288,6 +343,8 @@ def test_generation(tap, name):
         tap.ok(not wrong, "%s, %s: the rates give the causes back" % (
             name, scenario), wrong)
     test_events(tap)
+    if generations.load(name).mesh:
+        test_laws(tap, mesh_laws)
 
 
 def main():

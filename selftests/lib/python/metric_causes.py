@@ -75,14 +75,16 @@ class Term:
         """Whether transactions with these keys pass a filter (§2.3.2.3 and §2.9.2.3)."""
         if field in ("opc", "tid"):
             return keys.get(field, 0) == value
-        if field in ("state", "nc", "ch_mask", "fc_mask"):
+        if field in ("state", "nc"):
             return keys.get(field, 0) & value
+        if field in ("ch_mask", "fc_mask"):
+            return keys[{"ch_mask": "port", "fc_mask": "fc"}[field]] & value
         if field in ("opc0", "opc1"):       # one of the two opcodes
             return keys["opc"] in (self.filters.get("opc0"), self.filters.get("opc1"))
         if field in ("loc", "rem"):         # without either, both
-            return self.filters.get(keys["home"], 0)
+            return self.filters.get("rem" if keys.get("remote") else "loc", 0)
         if field in ("nm", "not_nm"):
-            return self.filters.get(keys["memory"], 0)
+            return self.filters.get("nm" if keys.get("near") else "not_nm", 0)
         if field == "match0":
             return not (keys["match0"] ^ value) & self.filters["mask0"]
         if field == "match_rds":
@@ -162,11 +164,11 @@ def cha_requests(code):
     for i, opc in enumerate((0x200, 0x201, 0x202, 0x203, 0x21e, 0x21d, 0x248, 0x24b, 0x259,
                              0x25a)):
         for j, umask in enumerate((0x11, 0x21, 0x14, 0x24, 0x12, 0x22, 0x18, 0x28)):
-            for k, home in enumerate(("loc", "rem")):
-                for memory in ("nm", "not_nm"):
-                    value = 2 + (i + j + k) % 5 if code == 0x36 else 1
-                    yield Cause("cha", code, umask, value, opc=opc, home=home,
-                                memory=memory)
+            for remote in (0, 1):
+                for near in (0, 1):
+                    value = 2 + (i + j + remote) % 5 if code == 0x36 else 1
+                    yield Cause("cha", code, umask, value, opc=opc, remote=remote,
+                                near=near)
 
 
 def packets():
@@ -195,7 +197,7 @@ def causes_of(box, code):
         return [Cause(box, code, 1 << slot | 1 << kind)
                 for slot in range(3) for kind in range(3, 8)]
     if box == "iio":
-        return [Cause(box, code, 1 << kind, ch_mask=1 << port, fc_mask=1 << message)
+        return [Cause(box, code, 1 << kind, port=1 << port, fc=1 << message)
                 for kind in range(8) for port in range(8) for message in range(3)]
     if (box, code) == ("qpi", 0x138):
         return list(packets())
