@@ -390,6 +390,18 @@ static void unc_probe_addresses(struct unc_box *box)
 	box->probed.undecided = here == there;
 }
 
+/* Return whether a free-running counter of a box has counted since the power came on. */
+static bool unc_has_counted(struct unc_box *box)
+{
+	const struct unc_type *type = box->type;
+	unsigned int i;
+
+	for (i = 0; i < type->num_freerun; i++)
+		if (type->space->read(box, unc_ctr_reg(box, UNC_FREERUN0 + i)))
+			return true;
+	return false;
+}
+
 /**
  * unc_access_probe() - find the addresses and the width of a box's counters
  * @box: the box, which is frozen, and whose controls are clear
@@ -398,7 +410,8 @@ static void unc_probe_addresses(struct unc_box *box)
  * counter are set, and read back.  The fixed counter is cleared again, counter 0 is not:
  * the caller clears it.
  *
- * Return: 0, or -ENODEV when the box has a counter 0 that keeps no bit.
+ * Return: 0, or -ENODEV when the box has a counter 0 that keeps no bit, or has free-running
+ * counters alone, which are all 0.
  */
 int unc_access_probe(struct unc_box *box)
 {
@@ -408,13 +421,15 @@ int unc_access_probe(struct unc_box *box)
 	box->probed.kept = 0;
 	box->probed.bits = type->bits;
 	box->probed.fixed_bits = type->bits;
+	/* a hypervisor may read absent MSRs as 0 and ignore writes */
 	if (type->general) {
 		unc_probe_addresses(box);
 		bits = unc_probe_width(box, 0);
-		/* a hypervisor may read absent MSRs as 0 and ignore writes */
 		if (!bits)
 			return -ENODEV;
 		box->probed.bits = bits;
+	} else if (!unc_has_counted(box)) {
+		return -ENODEV;
 	}
 	if (type->regs.fixed_ctl) {
 		bits = unc_probe_width(box, UNC_FIXED);
