@@ -49,7 +49,9 @@ static void format_bits(const char *pmu, uint64_t bits[3])
 	static const char *const fields[] = {
 		"event", "umask", "edge", "inv", "thresh", "tid_en",
 		"filter_tid", "filter_cid", "filter_link", "filter_state",
-		"filter_nid", "filter_opc", "filter_c6", "filter_nc",
+		"filter_nid", "filter_opc", "filter_opc0", "filter_opc1",
+		"filter_rem", "filter_loc", "filter_all_op", "filter_nm",
+		"filter_not_nm", "ch_mask", "fc_mask", "filter_c6", "filter_nc",
 		"filter_isoc", "filter_addr", "occ_sel", "occ_invert",
 		"occ_edge", "filter_band0", "filter_band1", "filter_band2",
 		"filter_band3", "match_tx", "match0", "match1", "mask0", "mask1",
@@ -80,14 +82,14 @@ static void format_bits(const char *pmu, uint64_t bits[3])
 
 /*
  * Return the configuration of a valid event of a box type: 0, or the first event of the
- * catalogue if a control register of 0 turns the counter off.
+ * catalogue if a control register of 0 turns the counter off, or there is none.
  */
 static uint64_t right_config(const char *type)
 {
 	size_t n;
 	const struct cat_event *e;
 
-	if (!generation()->one_a_cycle)
+	if (!generation()->one_a_cycle && box_type(type)->general)
 		return 0;
 	e = catalogue(&n);
 	for (size_t i = 0; i < n; i++)
@@ -104,7 +106,7 @@ FIXTURE(box)
 };
 
 FIXTURE_VARIANT(box) { const char *type; };
-VARIANTS_OF_TYPES(box);
+VARIANTS_OF_ALL_TYPES(box);
 
 FIXTURE_SETUP(box)
 {

@@ -47,17 +47,6 @@ static unsigned int counters_with(const char *pmu, int pkg, uint64_t config)
 
 /* --- restricted events ---------------------------------------------------- */
 
-/* Number of general counters of a box type */
-static unsigned int general_counters(const char *type)
-{
-	static const char *const two[] = { "ubox", "irp", "gbsq", "gsnpq" };
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(two); i++)
-		if (!strcmp(type, two[i]))
-			return 2;
-	return !strcmp(type, "r3qpi") ? 3 : 4;
-}
-
 /*
  * Open @e beside @fillers unrestricted events, and check that its counter is one that the
  * catalogue allows. No event may be multiplexed.
@@ -113,7 +102,7 @@ static bool needs_an_occupancy(const struct cat_event *e)
 
 TEST_F(type, restricted_events_go_only_where_they_may)
 {
-	unsigned int counters = general_counters(variant->type), n = 0;
+	unsigned int counters = box_type(variant->type)->general, n = 0;
 
 	for_each_cat_event(e) {
 		if (strcmp(e->box, variant->type) || e->fixed || e->free ||
@@ -208,7 +197,7 @@ static bool is_bare(const struct cat_event *e)
 static unsigned int find_different(const char *type, const struct cat_event **different,
 				   unsigned int most)
 {
-	unsigned int any_counter = (1U << general_counters(type)) - 1, n = 0;
+	unsigned int any_counter = (1U << box_type(type)->general) - 1, n = 0;
 	size_t events;
 	const struct cat_event *e = catalogue(&events);
 
@@ -295,7 +284,7 @@ static bool take_turns(const struct cat_event *const *e, const char *pmu, int pk
  */
 TEST_F(type, full_box_has_events_take_turns)
 {
-	unsigned int counters = general_counters(variant->type);
+	unsigned int counters = box_type(variant->type)->general;
 	const struct cat_event *e[MAX_EVENTS];
 	int pkg = packages() - 1;
 

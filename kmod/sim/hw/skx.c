@@ -467,5 +467,5 @@ const struct model_generation model_skx = {
 	.wk_on_pmi = WK_ON_PMI, .core_sel = CORE_SEL,
 	.types = box_types, .ntypes = MODEL_COUNT(box_types), .num_c = "cha",
 	.functions = functions, .nfunctions = MODEL_COUNT(functions),
-	.nbuses = 6, .second_devfn = DEVFN(22, 0),
+	.nbuses = 6, .second_devfn = DEVFN(25, 0),
 };

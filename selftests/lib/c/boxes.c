@@ -6,13 +6,14 @@
 
 #include "boxes.h"
 #include "catalogue.h"
+#include "generation.h"
 #include "sampler.h"
 #include "sim.h"
 #include "tap.h"
 
 enum { PERIOD = 7, MAX_OPEN = 128 };
 
-/* Iterator over all PMUs */
+/* Iterator over the PMUs that have counters to program */
 struct walk {
 	unsigned int type, index;
 	char pmu[PMU_NAME_MAX];
@@ -21,8 +22,9 @@ struct walk {
 /* Write the name of the next PMU to @w->pmu. Return false after the last PMU. */
 static bool next_pmu(struct walk *w)
 {
-	for (; w->type < BOX_TYPES; w->type++, w->index = 0)
-		if (pmu_name(w->pmu, box_types[w->type], w->index)) {
+	for (; w->type < BOX_TYPES && *box_types[w->type]; w->type++, w->index = 0)
+		if (box_type(box_types[w->type])->general &&
+		    pmu_name(w->pmu, box_types[w->type], w->index)) {
 			w->index++;
 			return true;
 		}

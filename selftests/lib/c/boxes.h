@@ -11,7 +11,7 @@
 
 #include "perf.h"
 
-/* Number of PMUs */
+/* Number of PMUs with counters to program, which these functions know alone */
 unsigned int pmus_there(void);
 /* Number of PMUs whose cpumask has a CPU of package @pkg, so of boxes in the package */
 unsigned int boxes_there(int pkg);

@@ -125,16 +125,23 @@ static inline void harness_leave_out_absent_types(void)
 	FIXTURE_VARIANT_ADD(fixture, name) { .type = #name }
 
 /*
- * A variant with the name of each box type of the generation, for a fixture whose only
- * parameter is .type
+ * A variant with the name of each box type of the generation that has counters to program,
+ * for a fixture whose only parameter is .type
  */
-#define VARIANTS_OF_TYPES(fixture)					\
+#define VARIANTS_OF_TYPES(fixture)	VARIANTS_OF(fixture, false)
+
+/* The same with box types of which all counters run freely */
+#define VARIANTS_OF_ALL_TYPES(fixture)	VARIANTS_OF(fixture, true)
+
+#define VARIANTS_OF(fixture, all)					\
 	static void __attribute__((constructor)) fixture##_of_types(void) \
 	{								\
 		static struct __fixture_variant_metadata object[BOX_TYPES]; \
 		static FIXTURE_VARIANT(fixture) variant[BOX_TYPES];	\
 									\
 		for (unsigned int k = 0; *box_types[k]; k++) {		\
+			if (!(all) && !box_type(box_types[k])->general) \
+				continue;				\
 			variant[k].type = box_types[k];			\
 			object[k].name = box_types[k];			\
 			object[k].data = &variant[k];			\

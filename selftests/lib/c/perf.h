@@ -15,7 +15,7 @@
 #include "generation.h"
 
 #define PMU_NAME_MAX	48
-#define MAX_GROUP	16
+#define MAX_GROUP	32
 
 /* Names of the box types "ubox", "cbox", ... of this generation; "" ends the list */
 #define box_types	(generation()->types)
