@@ -69,18 +69,18 @@ static void sim_find_pmons(void)
 	}
 }
 
+/* Return the number of a bus, or of the bus below it, in the list of the package's buses. */
+static unsigned int sim_bus_index(const struct sim_bus *b, const struct pci_bus *bus)
+{
+	return bus->number == b->busn.start ? b->index : b->below;
+}
+
 static bool sim_is_pmon(const struct sim_bus *b, const struct pci_bus *bus,
 			unsigned int devfn, int where)
 {
 	u16 start = sim_pmon_start[sim_bus_index(b, bus)][devfn];
 
 	return start && where >= start;
-}
-
-/* Return the number of a bus, or of the bus below it, in the list of the package's buses. */
-static unsigned int sim_bus_index(const struct sim_bus *b, const struct pci_bus *bus)
-{
-	return bus->number == b->busn.start ? b->index : b->below;
 }
 
 static struct sim_bus *to_sim_bus(struct pci_bus *bus)

@@ -11,7 +11,9 @@
 #define HEADER_CLASS		0x08
 #define HEADER_TYPE		0x0c
 #define HEADER_BUSES		0x18
+#define HEADER_IO_WINDOW		0x1c
 #define HEADER_MEMORY_WINDOW	0x20
+#define HEADER_PREFETCH_WINDOW	0x24
 #define HEADER_SUBSYSTEM		0x2c
 #define HEADER_CAPABILITIES	0x34
 #define FIRST_CAPABILITY	0x40
@@ -21,6 +23,7 @@
 #define HAS_CAPABILITIES	MODEL_BIT(20)
 #define MULTI_FUNCTION	MODEL_BIT(23)
 #define HEADER_TYPE_BRIDGE	MODEL_BIT(16)
+#define NO_IO_WINDOW		0x000000f0u
 #define NO_MEMORY_WINDOW	0x0000fff0u
 /* capability 10h, version 2, root complex integrated endpoint */
 #define EXPRESS_RC_ENDPOINT	0x00920010u
@@ -214,7 +217,7 @@ static const struct model_reg *find_dword(const struct model *m,
 
 /*
  * Return a dword of a root port's configuration header. Firmware has set the bus numbers, and
- * there is no memory below: the window's first address is above its last.
+ * there is neither IO nor memory below: a window's first address is above its last.
  */
 static u32 read_bridge_header(const struct model *m, unsigned int pkg,
 			      const struct model_function *f, unsigned int where)
@@ -227,7 +230,10 @@ static u32 read_bridge_header(const struct model *m, unsigned int pkg,
 	case HEADER_BUSES:
 		below = model_bus_number(&m->cfg, pkg, f->below);
 		return model_bus_number(&m->cfg, pkg, f->bus) | below << 8 | below << 16;
+	case HEADER_IO_WINDOW:
+		return NO_IO_WINDOW;
 	case HEADER_MEMORY_WINDOW:
+	case HEADER_PREFETCH_WINDOW:
 		return NO_MEMORY_WINDOW;
 	default:
 		return 0;

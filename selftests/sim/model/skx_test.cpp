@@ -403,7 +403,9 @@ TEST_F(Skylake, StacksHaveRootPortsWithDevices) {
       EXPECT_EQ(port(0x0c) >> 16, 1u);
       EXPECT_EQ(port(0x18), bus | (bus + 1) << 8 | (bus + 1) << 16);
       EXPECT_EQ(model_bus_number(&config, pkg, p.below), bus + 1);
+      EXPECT_GT(port(0x1c) & 0xff, port(0x1c) >> 8 & 0xff) << "no IO";
       EXPECT_GT(port(0x20) & 0xffff, port(0x20) >> 16) << "no memory";
+      EXPECT_GT(port(0x24) & 0xffff, port(0x24) >> 16);
       EXPECT_EQ(m.pci_read(0, 0x00, 4, pkg, p.below), p.device << 16 | 0x8086);
       EXPECT_EQ(m.pci_read(0, 0x08, 4, pkg, p.below) >> 8, p.class_code);
       EXPECT_EQ(m.pci_read(devfn(5, 0), 0x00, 4, pkg, p.below), 0xffffffffu);
