@@ -190,6 +190,7 @@ static int sim_model_init(void)
 		kvfree(m);
 		return -EINVAL;
 	}
+	model_boot(m);
 	sim_model_publish(m);
 	return 0;
 }

@@ -157,7 +157,7 @@ def documented():
     with open(os.path.join(TOP, "Documentation", "exporter.rst"),
               encoding="utf-8") as file:
         text = file.read()
-    table = text.split("Series     ", 1)[1].split("\nXeon 7100", 1)[0]
+    table = text.split("Series     ", 1)[1].split("\nProcessors with", 1)[0]
     return set(re.findall(r"^``(uncore_\w+)``", table, re.M))
 
 

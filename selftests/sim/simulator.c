@@ -547,6 +547,7 @@ REFUSED(packages, "packages=0");
 REFUSED(uclk_khz, "uclk_khz=1");
 REFUSED(dclk_khz, "dclk_khz=99999");
 REFUSED(pclk_khz, "pclk_khz=10000001");
+REFUSED(ioclk_khz, "ioclk_khz=1");
 REFUSED(freeze_delay, "freeze_delay=1000000001");
 REFUSED(dirty, "dirty=freeze,dust");
 REFUSED(missing, "missing=ubox@9");

@@ -23,6 +23,7 @@ MODULE_PARM_DESC(resume,
 void sim_power_reset(void)
 {
 	sim_change(model_reset);
+	sim_change(model_boot);
 }
 
 /*

@@ -6,6 +6,18 @@
  */
 #include "model/priv.h"
 
+#define BOOT_COUNT	1000
+
+void model_boot(struct model *m)
+{
+	unsigned int pkg, i, ctr;
+
+	for (pkg = 0; pkg < m->cfg.packages; pkg++)
+		for (i = 0; i < m->boxes; i++)
+			for (ctr = 0; ctr < MODEL_MAX_FREE; ctr++)
+				m->box[pkg][i].free_count[ctr] += BOOT_COUNT + ctr;
+}
+
 /* Plan the increments of the event of a free-running counter. */
 static void plan(const struct model_box *b, const struct model_reg *r, struct model_plan *p)
 {

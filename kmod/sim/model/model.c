@@ -5,9 +5,6 @@
  */
 #include "model/priv.h"
 
-/* What a free-running counter of an event has counted before the model starts: firmware ran */
-#define BOOT_COUNT	1000
-
 const struct model_generation *const model_generations[] = {
 	&model_hswep,
 	&model_bdwep,
@@ -188,8 +185,6 @@ void model_reset(struct model *m)
 				.flows = b->flows, .only_rates = b->only_rates,
 			};
 			*b = clean;
-			for (ctr = 0; ctr < MODEL_MAX_FREE; ctr++)
-				b->free_count[ctr] = BOOT_COUNT + ctr;
 			for (ctr = 0; ctr < MODEL_MAX_FREE && !b->only_rates;
 			     ctr++)
 				b->free_from[ctr] =

@@ -330,6 +330,8 @@ int model_init(struct model *m, const struct model_config *cfg,
 	       const struct model_ops *ops, void *ctx);
 /* Hardware reset of every register. The configuration, faults and rates stay. */
 void model_reset(struct model *m);
+/* Let free-running counters of events count what they do while firmware boots the machine. */
+void model_boot(struct model *m);
 
 /*
  * Give a box in PCI space a second function at model_generation.second_devfn. To be

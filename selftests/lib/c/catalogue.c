@@ -43,6 +43,7 @@ static bool parse(char *line, struct cat_event *e)
 	e->free = !strcmp(field[6], "free");
 	e->ctrs = e->fixed || e->free ? 0 : strtoul(field[6], NULL, 16);
 	e->max_inc = strtoul(field[7], NULL, 0);
+	e->exact = !strcmp(field[8], "exact");
 	e->period = strtoul(field[9], NULL, 0);
 	value = strtok_r(field[10], ",", &save);
 	for (unsigned int i = 0; i < WAVE_MAX && value; i++) {
@@ -75,9 +76,10 @@ static void read_table(void)
 	events = calloc(MAX_EVENTS, sizeof(*events));
 	if (!events)
 		tap_bail("out of memory");
-	while (n_events < MAX_EVENTS && fgets(line, sizeof(line), f)) {
-		if (!parse(line, &events[n_events]))
-			tap_bail("%s: row %zu is malformed", path, n_events + 1);
+	while (fgets(line, sizeof(line), f)) {
+		if (n_events == MAX_EVENTS || !parse(line, &events[n_events]))
+			tap_bail("%s: row %zu is malformed, or too many", path,
+				 n_events + 1);
 		n_events++;
 	}
 	fclose(f);

@@ -25,13 +25,14 @@
  * @max_inc: the most that the event adds in a cycle
  * @fixed: the event counts on the fixed counter
  * @free: the event counts on a free-running counter
+ * @exact: the bits of the unit mask mean nothing one by one: UPI's flits need a slot and a kind
  * @period, @wave: value of the event's waveform in cycle t is wave[t % period]
  */
 struct cat_event {
 	char box[24], name[64], string[256];
 	uint64_t config, config1, config2;
 	unsigned int code, umask, ctrs, max_inc;
-	bool fixed, free;
+	bool fixed, free, exact;
 	unsigned int period;
 	unsigned int wave[WAVE_MAX];
 };

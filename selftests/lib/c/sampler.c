@@ -330,7 +330,7 @@ const struct cat_event *plain_of(const char *type)
 	for_each_cat_event(e) {
 		int ctrs = __builtin_popcount(e->ctrs);
 
-		if (!cat_is_plain(e, type) || ctrs <= most ||
+		if (!cat_is_plain(e, type) || e->exact || ctrs <= most ||
 		    (e->period < 2 && cat_has_waves(type)))
 			continue;
 		best = e;

@@ -8,6 +8,10 @@
 
 #include <fmt/format.h>
 
+#include <uncore/catalogue.hpp>
+
+#include "catalogue_tables.hpp"
+
 namespace cli {
 
 using uncore::errc;
@@ -171,12 +175,16 @@ uncore::result<choice> choose_events(const uncore::topology &machine,
 	const bool few = with_accounts && !machine.pmus().empty() &&
 			 machine.pmus().front().driver ==
 				 uncore::pmu_driver::intel_uncore;
+	const auto *tables = uncore::catalogue_tables::find(
+		uncore::catalogue::of(machine).generation());
 	chooser chosen(machine);
 
 	for (size_t family = 0; family < all_series().size(); family++) {
 		const series &definition = all_series()[family];
 
-		if (few && definition.gives_way)
+		if ((few && definition.gives_way) ||
+		    (!definition.interconnect.empty() &&
+		     (!tables || tables->interconnect != definition.interconnect)))
 			continue;
 		for (size_t event = 0; event < definition.events.size();) {
 			const auto next = chosen.add(family, event);

@@ -41,6 +41,8 @@ struct series {
 	/// intel_uncore: its equal events do not share a counter, so the boxes
 	/// have too few counters for both.
 	bool gives_way = false;
+	/// "ring" or "mesh", if only boxes on one of these are counted.
+	std::string_view interconnect = {};
 };
 
 /// The label with the number of a box, such as "channel" of iMCs.

@@ -47,7 +47,7 @@ def series_of(top, generations):
     return [{
         "name": roles.filled(entry["Series"], box), "unit": entry.get("Unit", ""),
         "help": roles.filled(entry["Help"], box), "box": box.name,
-        "gives_way": "GivesWay" in entry,
+        "gives_way": "GivesWay" in entry, "interconnect": entry.get("Interconnect", ""),
         "events": [{
             "event": one["Event"], "labels": pairs(one.get("Labels")),
             "factor": number(one.get("Factor", "1")),
@@ -288,10 +288,10 @@ const char *const tables::limits = R"json(
 def source(top):
     """@return the C++ source with the tables."""
     generations = generations_of(top)
-    series = "".join("\t{%s, %s, %s, %s, {\n%s\t}, %s},\n" % (
+    series = "".join("\t{%s, %s, %s, %s, {\n%s\t}, %s, %s},\n" % (
         *(quoted(one[key]) for key in ("name", "unit", "help", "box")),
         "".join(event_text(event) for event in one["events"]),
-        quoted(one["gives_way"])) for one in series_of(top, generations))
+        quoted(one["gives_way"]), quoted(one["interconnect"])) for one in series_of(top, generations))
     labels = "".join("\t{%s, %s, %s},\n" % (
         quoted(box), quoted(part), quoted(part in roles.ALWAYS_APART))
         for box, part in roles.numbered(generations).items())
