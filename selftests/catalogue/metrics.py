@@ -21,7 +21,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from lib.python.metric_causes import (CONDITIONS, FIXED, METRICS, Metric,  # noqa: E402
+from lib.python.metric_causes import (CHA_TOR, CONDITIONS, FIXED, METRICS, Metric,  # noqa: E402
                                       causes_of, counted, counter_0, is_relay)
 from lib.python.metric_formulas import CODES  # noqa: E402
 from lib.python.traffic import Uncore  # noqa: E402
@@ -128,7 +128,9 @@ def needs_cycles(term):
 def filter_of(term):
     """The name and the fields of the box's filter that a term uses, or None."""
     fields = {key: value for key, value in term.filters.items()
-              if key != "tid"}
+              if key not in ("tid", "ch_mask", "fc_mask")}
+    if (term.box, term.code) in CHA_TOR:
+        return "tor", fields        # without any the driver has all requests pass
     if term.code in (0x35, 0x36) and (term.box, term.code) in CONDITIONS:
         return "tor", {"nc": 0, **fields}
     return (term.code, fields) if fields else None

@@ -27,7 +27,9 @@ COUNTERS = 4
 ANY_OF = {("snbep", "cbox", 0x34, 0x1f)}
 # Names of the filters in perf's event strings.
 FIELDS = {"opc": "filter_opc=%#x", "tid": "tid_en=1,filter_tid=%#x",
-          "state": "filter_state=%#x", "nc": "filter_nc=%#x"}
+          "state": "filter_state=%#x", "nc": "filter_nc=%#x",
+          **{name: "filter_%s=%%#x" % name
+             for name in ("opc0", "opc1", "loc", "rem", "nm", "not_nm")}}
 
 
 class Term:
@@ -47,8 +49,9 @@ class Term:
 
     def event(self, box=None):
         """The term as an event string of perf."""
-        return "%s/event=%#x,umask=%#x%s/" % (
-            box or self.box, self.code, self.umask, "".join(
+        return "%s/event=%#x%s%s/" % (
+            box or self.box, self.code, ",umask=%#x" % self.umask if self.umask else "",
+            "".join(
                 "," + FIELDS.get(key, key + "=%#x") % value
                 for key, value in self.filters.items()))
 
