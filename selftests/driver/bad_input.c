@@ -342,23 +342,13 @@ TEST_F(bad_group, last_one_is_refused)
 		close(fd[n]);
 }
 
-/* Return the first box type of which a package may have several boxes. */
-static const char *several_boxes(void)
-{
-	const char *const *type = generation()->types;
-
-	while (most_boxes(*type) < 2)
-		type++;
-	return *type;
-}
-
 PLAIN_FIXTURE(group_of_two_boxes);
 
 TEST_F(group_of_two_boxes, is_refused)
 {
 	char pmu[2][PMU_NAME_MAX];
 	struct perf_event_attr attr;
-	const char *type = several_boxes(), *other = type;
+	const char *type = box_type_of_many(), *other = type;
 	int fd;
 
 	/*
@@ -520,9 +510,9 @@ TEST_F(drop_in, edge_needs_no_threshold)
 	char slices[PMU_NAME_MAX];
 	const char *const pmus[] = { slices, "uncore_imc_0", "uncore_pcu" };
 
-	if (generation_lacks(several_boxes(), "edge"))
+	if (generation_lacks(box_type_of_many(), "edge"))
 		SKIP(return, "no such field");
-	snprintf(slices, sizeof(slices), "uncore_%s_0", several_boxes());
+	snprintf(slices, sizeof(slices), "uncore_%s_0", box_type_of_many());
 	for (unsigned int i = 0; i < ARRAY_SIZE(pmus); i++) {
 		int fd = event_open(pmus[i], pmu_cpu(pmus[i], 0),
 				    "event=2,edge=1");

@@ -106,7 +106,8 @@ static void watch(int cpu)
 			  w->event->name, cpu, strerror(-w->fd)))
 			n_watched++;
 	}
-	watch_group("cbox", cpu);
+	if (!generation()->one_a_cycle)
+		watch_group(box_type_of_many(), cpu);
 	watch_group("imc", cpu);
 	watch_group("fsb", cpu);
 }
@@ -489,7 +490,7 @@ FIXTURE(package)
 
 FIXTURE_SETUP(package)
 {
-	self->type = cat_find("fsb", "bus_clocks") ? "fsb" : "cbox";
+	self->type = cat_find("fsb", "bus_clocks") ? "fsb" : box_type_of_many();
 	self->can_leave = true;
 	for (; self->n < 16 && package_cpu(1, self->n) >= 0; self->n++) {
 		self->cpus[self->n] = package_cpu(1, self->n);

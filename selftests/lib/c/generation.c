@@ -251,6 +251,15 @@ unsigned int most_boxes(const char *type)
 	return t ? t->boxes : 0;
 }
 
+const char *box_type_of_many(void)
+{
+	const char *const *type = generation()->types;
+
+	while (most_boxes(*type) < 2)
+		type++;
+	return *type;
+}
+
 unsigned int package_boxes(void)
 {
 	unsigned int n = 0;
