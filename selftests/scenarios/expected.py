@@ -62,6 +62,9 @@ def _cache(s):
     writes, reads = c.device_writes, c.device_reads
     yield "llc_drd_miss_pct", 100 * (1 - c.data_hits)
     yield "llc_rfo_miss_pct", 100 * (1 - c.ownership_hits)
+    yield "llc_drd_miss_bw_rate", c.reads * (1 - c.ownership - c.code) / GIB
+    yield "ddio_hit_pct", _share(
+        writes * c.device_write_hits + reads * c.device_read_hits, writes + reads)
     yield "llc_drd_miss_to_loc_mem", 100 * (1 - c.remote)
     yield "llc_drd_miss_to_rem_mem", 100 * c.remote
     yield "mem_wb_bytes", c.writes + writes * (1 - c.device_write_hits)

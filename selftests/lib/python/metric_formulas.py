@@ -103,6 +103,9 @@ def cbox():
     yield "io_write_bw", "MB", writes + " / 1000000"
     yield "io_read_bw_rate", "GiB/s", reads + GIB_A_SECOND
     yield "io_write_bw_rate", "GiB/s", writes + GIB_A_SECOND
+    yield "ddio_hit_pct", "%", device_hits(ITOM + "," + DEVICE)
+    yield "llc_drd_miss_bw_rate", "GiB/s", \
+        "TOR_INSERTS.03{%s} * 64" % DRD + GIB_A_SECOND
     # misprint: 0x3f for all states; the filter has seven state bits (§2.3.2.3)
     yield ("llc_drd_miss_pct", "%",
            "LLC_LOOKUP.03{state=0x01} / LLC_LOOKUP.03{state=0x7f}")
@@ -122,6 +125,14 @@ def cbox():
     yield "streamed_full_stores", "", "TOR_INSERTS.01{opc=0x18c}"
     yield "streamed_part_stores", "", "TOR_INSERTS.01{opc=0x18d}"
     yield "uc_reads", "", "TOR_INSERTS.03{opc=0x187}"
+
+
+def device_hits(writes):
+    """Lines that devices write and read, less those that miss the LLC: Table 2-40.
+    @writes: filters of whole lines that devices write."""
+    missed, every = ("(TOR_INSERTS.%s{%s} + TOR_INSERTS.%s{%s})" % (
+        umask, writes, umask, PCI_READ) for umask in ("03", "01"))
+    return "1 - %s / %s" % (missed, every)
 
 
 def data_reads():
@@ -308,6 +319,7 @@ def ivy_bridge():
     writes = "(%s) * 64" % inserts(0x19c, 0x1e6)
     yield "cbox", "io_read_bw", "MB", writes + " / 1000000"
     yield "cbox", "io_read_bw_rate", "GiB/s", writes + GIB_A_SECOND
+    yield "cbox", "ddio_hit_pct", "%", device_hits("opc=0x19c")
     yield "cbox", "pci_writes", "", inserts(0x19c)
     yield "cbox", "partial_pci_writes", "", inserts(0x1e5)
     yield "cbox", "partial_pci_reads", "", inserts(0x195)
@@ -392,6 +404,8 @@ def skylake_cha():
     reads = ["TOR_INSERTS.21{%s}" % filters for filters in (local, remote)]
     for name, part in zip(("loc", "rem"), reads):
         yield "llc_drd_miss_to_%s_mem" % name, "%", "%s / (%s + %s)" % (part, *reads)
+    yield "llc_drd_miss_bw_rate", "GiB/s", \
+        "TOR_INSERTS.21{%sopc0=0x202} * 64" % every + GIB_A_SECOND
     for name, mask in (("reads_local", "01"), ("reads_remote", "02"),
                        ("writes_local", "04"), ("writes_remote", "08")):
         yield ("home_%s_rate" % name, "GiB/s",
