@@ -23,7 +23,8 @@ class CatalogueError(Exception):
 # Keys of texts for readers and of expressions. In the files, a long one is an array of
 # strings (gen/layout.py).
 PROSE = {"BriefDescription", "Note", "Misprint", "Reason", "What", "Question",
-         "MetricExpr", "Weight", "Help", "description"}
+         "MetricExpr", "Weight", "Help", "description", "Seen", "Helps",
+         "ThresholdSource"}
 
 
 def _joined(key, value):

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 What box types mean to users. A box type's Role, and its Part in this role, tell which
-series the exporter has of it, where it is on the die map, and which presets it has. The
-entries of series.json, limits.json and presets.json ask for a role and a part; in their
-names and texts {box} and {title} stand for the box type that has them.
+series the exporter has of it, where it is on the die map, which presets it has, and which
+rules of uncore diagnose. The entries of series.json, limits.json, presets.json and
+diagnose.json ask for a role and a part; in their names and texts {box} and {title} stand
+for the box type that has them.
 """
 
 import os
@@ -24,7 +25,8 @@ INTERCONNECTS = ("mesh", "ring")
 # Parts of which a machine has few, and which differ from one another.
 ALWAYS_APART = ("channel", "link")
 # The files that ask for roles, and the key of an entry's name.
-FILES = {"series.json": "Series", "limits.json": "Limit", "presets.json": "Preset"}
+FILES = {"series.json": "Series", "limits.json": "Limit", "presets.json": "Preset",
+         "diagnose.json": "Finding"}
 
 
 def load(top, file):

@@ -307,10 +307,11 @@ std::optional<limit_use> limit_at::use() const
 		.box = limit_["box"],
 		.one = limit_["one"],
 		.unit = limit_["unit"],
+		.from = limit_["from"],
 		.busy = limit_["busy"],
 		.named = limit_.value("named", false),
 		.of = limit_.value("of", ""),
-		.with = limit_.value("with", std::map<std::string, double>()),
+		.least = limit_.value("least", 0.0),
 		.boxes = unsigned(boxes.size())};
 	box_use total;
 	const bool links = limit_["capacity"].contains("fact");
@@ -366,14 +367,26 @@ std::string text_of(const limit_use &use)
 	return text + fmt::format(" ({} {})", use.one, use.fullest);
 }
 
+/// Return the part of the total that a use needs, at most 1: see limit_use::least.
+double weight(const limit_use &use)
+{
+	return use.least > 0 ? std::min(1.0, use.capacity / use.least) : 1;
+}
+
 /// Rate a use: 1 or more if it limits the socket.  All boxes together limit from a share
 /// of use.busy on, a single box from half way between use.busy and 1.
 double pressure(const limit_use &use)
 {
 	if (!use.of.empty())
-		return use.share / use.busy;
+		return weight(use) * use.share / use.busy;
 	return std::max(use.share / use.busy,
 			use.fullest_share / ((1 + use.busy) / 2));
+}
+
+/// Tell whether the verdict names a use that does not limit.
+bool is_notable(const limit_use &use)
+{
+	return use.named || weight(use) * use.share >= use.from;
 }
 
 } // namespace
@@ -442,24 +455,6 @@ const limit_use *limit_uses::find(int socket, std::string_view box) const
 	return nullptr;
 }
 
-namespace {
-
-/// Check that other uses have the shares that @p use needs to limit (limit_use::with).
-bool matters(const limit_use &use, const std::vector<limit_use> &uses)
-{
-	return std::all_of(
-		use.with.begin(), use.with.end(), [&uses](const auto &minimum) {
-			return std::any_of(
-				uses.begin(), uses.end(),
-				[&minimum](const limit_use &other) {
-					return other.name == minimum.first &&
-					       other.share >= minimum.second;
-				});
-		});
-}
-
-} // namespace
-
 std::string judgement::text() const
 {
 	return facts.empty()
@@ -471,13 +466,10 @@ judgement judge(const std::vector<limit_use> &uses,
 		std::vector<std::string> down)
 {
 	const limit_use *limiting = nullptr;
-	const auto full = [&uses](const limit_use &use) {
-		return pressure(use) >= 1 && matters(use, uses);
-	};
 
 	// A use of full boxes is preferred to a use that is a part of a total.
 	for (const limit_use &use : uses)
-		if (full(use) &&
+		if (pressure(use) >= 1 &&
 		    (!limiting || std::pair(use.of.empty(), pressure(use)) >
 					  std::pair(limiting->of.empty(),
 						    pressure(*limiting))))
@@ -494,8 +486,7 @@ judgement judge(const std::vector<limit_use> &uses,
 	if (limiting)
 		verdict.facts.push_back(text_of(*limiting));
 	for (const limit_use &use : uses)
-		if (&use != limiting &&
-		    (use.named || (!use.of.empty() && full(use))))
+		if (&use != limiting && is_notable(use))
 			verdict.facts.push_back(
 				fmt::format("{} {}", use.name, text_of(use)));
 	verdict.facts.insert(verdict.facts.end(),

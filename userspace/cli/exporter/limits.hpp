@@ -5,8 +5,9 @@
 // verdict on a socket names the use that limits it, if any.
 //
 // The formulas are metrics of the event catalogue: events/limits.json names them, and
-// tables.py turns them into formulas of series.  The die map's page gets the formulas from
-// /api/topology; userspace/monitoring/generate.py turns them into rules and panels.
+// tables.py turns them into formulas of series, with the thresholds of uncore diagnose's
+// rules (events/diagnose.json).  The die map's page gets the formulas from /api/topology;
+// userspace/monitoring/generate.py turns them into rules and panels.
 #pragma once
 
 #include <filesystem>
@@ -45,15 +46,16 @@ struct limit_use {
 	/// (socket "sum" in limits.json), or of the fullest box ("max").
 	double share = 0;
 	double capacity = 0; ///< of the socket, in units a second
+	double from = 1;     ///< share from which the verdict names the use
 	double busy = 1;     ///< share from which the use limits the socket
 	bool named = false;  ///< part of each verdict, limiting or not
 	/// Not empty if the share is not that of a box's capacity, but a part of
 	/// this total, such as "LLC misses".  Such a use limits a socket only
 	/// when no box is full.
 	std::string of = {};
-	/// Other uses by name, and the share that each must have for this use to
-	/// limit the socket.
-	std::map<std::string, double> with = {};
+	/// With a total: a smaller one, in units a second, counts in proportion,
+	/// so that few misses limit nothing.
+	double least = 0;
 	unsigned boxes = 0;	  ///< number of boxes
 	unsigned fullest = 0;	  ///< number of the fullest box
 	double fullest_share = 0; ///< share of the fullest box's capacity

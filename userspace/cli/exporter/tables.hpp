@@ -14,6 +14,8 @@ struct tables {
 	static const std::span<const instance_label> labels;
 	/// Limits by generation, a JSON text.
 	static const char *const limits;
+	/// Rules of uncore diagnose, a JSON text.
+	static const char *const rules;
 };
 
 } // namespace cli

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Makes the exporter's tables of the event catalogue (events/): series.json as C++, and
-what boxes can do at most. How full a box is, is a metric; limits.json names it, and adds
-only what metrics do not have. The metric's events become the series that count them.
-Both files ask for roles of box types; here each role has become the box types that have
-it.
+Makes the exporter's tables of the event catalogue (events/): series.json as C++, what
+boxes can do at most, and the rules of diagnose.json. How full a box is, is a metric;
+limits.json names it, and adds only what metrics do not have. The metric's events become
+the series that count them. A limit has the thresholds of its rule. The files ask for
+roles of box types; here each role has become the box types that have it.
 """
 
 import argparse
@@ -179,9 +179,10 @@ def with_formula(limit, formulas, all_series, clock):
                          "factor": whole(scale * factor / one["factor"])}
 
 
-def limit_of(entry, generation, all_series, names):
+def limit_of(entry, generation, all_series, rule):
     """@return an entry of limits.json for a generation; None if the generation has not the
-    box type, the metrics or the series. @names: names of the limits by role."""
+    box type, the metrics or the series. @rule: the entry of diagnose.json with its
+    thresholds."""
     metrics = {one.name: one for one in derived(generation, METRICS)}
     box = box_with(generation, roles.place_of(entry))
     if not box:
@@ -208,14 +209,14 @@ def limit_of(entry, generation, all_series, names):
     made["socket"] = entry["Socket"]
     if "Populated" in entry:
         made["populated"] = True
-    made["busy"] = number(entry["Busy"])
+    made["from"], made["busy"] = (float(rule[key]) / 100 for key in ("From", "Full"))
     if "Named" in entry:
         made["named"] = True
     if "Of" in entry:
         made["of"] = entry["Of"]
-    if "With" in entry:
-        made["with"] = {names.get(role, role): number(share)
-                        for role, share in pairs(entry["With"]).items()}
+    if "Bytes" in entry:
+        # the rule's traffic, GiB/s, in units of the capacity
+        made["least"] = float(rule["Least"]) * (1 << 30) / int(entry["Bytes"])
     if "Basis" in entry:
         made["basis"] = entry["Basis"]
     if wanted:
@@ -226,24 +227,62 @@ def limit_of(entry, generation, all_series, names):
     return made
 
 
-def names_by_role(entries, generation):
-    """@return the name of the first limit of each role."""
-    names = {}
-    for entry in entries:
-        box = box_with(generation, roles.place_of(entry))
-        if box:
-            names.setdefault(box.role, roles.filled(entry["Limit"], box))
-    return names
+def rules_by_limit(top, limits):
+    """@return the rule with the thresholds of each limit."""
+    rules = {}
+    for entry in roles.load(top, "diagnose.json"):
+        if "Limit" in entry and rules.setdefault(entry["Limit"], entry) is not entry:
+            raise ValueError("diagnose.json: two rules have the limit %s" % entry["Limit"])
+    names = {entry["Limit"] for entry in limits}
+    if names != set(rules):
+        raise ValueError("limits.json, diagnose.json: only one of them has %s" %
+                         ", ".join(sorted(names.symmetric_difference(rules))))
+    return rules
 
 
 def limits(top=EVENTS, generations=None):
     """@return the limits of each generation, by its name."""
     generations = generations or generations_of(top)
     entries, all_series = roles.load(top, "limits.json"), series_of(top, generations)
+    rules = rules_by_limit(top, entries)
     return {generation.name: [one for one in (
-        limit_of(entry, generation, all_series, names_by_role(entries, generation))
+        limit_of(entry, generation, all_series, rules[entry["Limit"]])
         for entry in entries if roles.is_for(entry, generation)) if one]
             for generation in generations}
+
+
+# --- rules
+
+def names(text):
+    return text.split(",") if text else []
+
+
+def rule_of(entry, box):
+    """@return an entry of diagnose.json for a box type, which may be None."""
+    def text(key, default=""):
+        value = entry.get(key, default)
+        return roles.filled(value, box) if box else value
+
+    return {
+        "finding": text("Finding"), "box": box.name if box else "",
+        "metrics": names(text("Metrics")), "divisor": text("Of"),
+        "good": number(text("Good", "0")), "from": number(text("From")),
+        "full": number(text("Full")), "traffic": names(text("Traffic")),
+        "least": number(text("Least", "0")), "each": text("Each"),
+        "times": number(text("Times", "0")), "numbers": names(text("Numbers")),
+        "seen": text("Seen"), "look": text("Look"), "helps": text("Helps"),
+        "source": text("ThresholdSource"),
+    }
+
+
+def rules(top, generations):
+    """@return the rules of all box types: a rule for each that has the role of an entry."""
+    for entry in roles.load(top, "diagnose.json"):
+        if roles.place_of(entry) == ("", ""):
+            yield rule_of(entry, None)
+            continue
+        for boxes in roles.box_types(generations, entry):
+            yield rule_of(entry, boxes[0])
 
 
 # --- C++
@@ -280,6 +319,9 @@ const std::span<const instance_label> tables::labels = every_label;
 const char *const tables::limits = R"json(
 %s
 )json";
+const char *const tables::rules = R"json(
+%s
+)json";
 
 } // namespace cli
 """
@@ -295,7 +337,8 @@ def source(top):
     labels = "".join("\t{%s, %s, %s},\n" % (
         quoted(box), quoted(part), quoted(part in roles.ALWAYS_APART))
         for box, part in roles.numbered(generations).items())
-    return SOURCE % (series, labels, json.dumps(limits(top, generations), indent=1))
+    return SOURCE % (series, labels, json.dumps(limits(top, generations), indent=1),
+                     json.dumps(list(rules(top, generations)), indent=1))
 
 
 def main():

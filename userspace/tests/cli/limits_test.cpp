@@ -208,31 +208,41 @@ TEST(limits, verdict_sees_remote_memory)
 		 .boxes = 1},
 		{.name = "QPI",
 		 .one = "link",
-		 .share = 0.29,
+		 .share = 0.02,
 		 .busy = 0.7,
 		 .named = true,
 		 .boxes = 1},
 		{.name = "remote memory",
 		 .share = 0.75,
+		 .capacity = 100e6,
+		 .from = 0.25,
 		 .busy = 0.5,
 		 .of = "LLC misses",
-		 .with = {{"QPI", 0.1}},
+		 .least = 8e6,
 		 .boxes = 8},
 	};
 
+	// The lines arrive by QPI, whose own requests are few.
 	EXPECT_EQ(
 		cli::judge(uses).text(),
 		"limited by remote memory: 75 % of LLC misses; memory 16 % of "
-		"63.5 GiB/s; QPI 29 %");
+		"63.5 GiB/s; QPI 2.0 %");
 	// A full box is reported before remote memory, however many misses are remote.
 	uses[0].share = uses[0].fullest_share = 0.7;
 	EXPECT_EQ(cli::judge(uses).text(),
-		  "limited by memory: 70 % of 63.5 GiB/s; QPI 29 %; remote "
+		  "limited by memory: 70 % of 63.5 GiB/s; QPI 2.0 %; remote "
 		  "memory 75 % of LLC misses");
-	// Remote misses with little QPI traffic are not a limit.
+	// A part of remote misses is worth a remark.
 	uses[0].share = uses[0].fullest_share = 0.1;
-	uses[1].share = 0.05;
-	EXPECT_EQ(cli::judge(uses).limited, "");
+	uses[2].share = 0.4;
+	EXPECT_EQ(cli::judge(uses).text(),
+		  "nothing limits: memory 10 % of 63.5 GiB/s; QPI 2.0 %; remote "
+		  "memory 40 % of LLC misses");
+	// Few misses are not, however many of them are remote.
+	uses[2].share = 1;
+	uses[2].capacity = 1e6;
+	EXPECT_EQ(cli::judge(uses).text(),
+		  "nothing limits: memory 10 % of 63.5 GiB/s; QPI 2.0 %");
 }
 
 } // namespace

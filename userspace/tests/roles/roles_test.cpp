@@ -134,7 +134,10 @@ TEST(roles, exporter_has_limits)
 	EXPECT_EQ(names, (std::set<std::string>{"memory of imc", "UPI of upi",
 						"cache of cha",
 						"remote memory of cha"}));
-	EXPECT_EQ(limits.back()["with"], (json{{"UPI", 0.1}}));
+	// The thresholds are those of the rules of uncore diagnose.
+	EXPECT_EQ(limits.front()["from"], 0.3);
+	EXPECT_EQ(limits.front()["busy"], 0.6);
+	EXPECT_EQ(limits.back()["least"], 0.5 * (1 << 30) / 64);
 }
 
 TEST(roles, die_map_places_boxes)
