@@ -9,6 +9,7 @@ and two links of 9.6 GT/s to the other socket, each with 19.2 GB/s in each direc
 """
 
 import dataclasses
+import random
 
 GB, MB = 1e9, 1e6
 # Module parameters of the simulator for this machine.
@@ -129,11 +130,16 @@ class Socket:
                 raise ValueError("%s leaves no misses" % name)
 
 
+def mean(shares):
+    """Return the mean of sockets' causes; @shares: (causes, share) with 1 in all."""
+    return Socket(**{field.name: sum(getattr(causes, field.name) * share
+                                     for causes, share in shares)
+                     for field in dataclasses.fields(Socket)})
+
+
 def between(first, second, share):
     """Interpolate between two sockets' causes; a share of 1 is the second socket's."""
-    return Socket(**{field.name: getattr(first, field.name) * (1 - share) +
-                     getattr(second, field.name) * share
-                     for field in dataclasses.fields(Socket)})
+    return mean([(first, 1 - share), (second, share)])
 
 
 IDLE = Socket()
@@ -207,6 +213,21 @@ ABOUT = {
     "mixed": "all of these in turn, in %d s" % sum(
         seconds for seconds, _ in MIXED),
 }
+
+
+def mixtures(seed, least=0.5):
+    """Generate random mixtures of the busy scenarios without an end: (largest, shares,
+    causes of both sockets). @least: share of the largest."""
+    names = [name for name in STEADY if name != "idle"]
+    dice = random.Random(seed)
+    while True:
+        parts = [dice.expovariate(1) for _ in names]
+        shares = {name: part / sum(parts) for name, part in zip(names, parts)}
+        largest = max(shares, key=shares.get)
+        if shares[largest] >= least:
+            yield largest, shares, [
+                mean([(STEADY[name][i], share) for name, share in shares.items()])
+                for i in range(2)]
 
 
 def at(name, seconds, sockets=2):

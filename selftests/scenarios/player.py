@@ -97,9 +97,12 @@ class Player:
 
     def show(self, hardware, name, seconds):
         """Write the rates of a scenario, @seconds after its start."""
+        self.show_causes(hardware, causes.at(name, seconds, hardware.packages))
+
+    def show_causes(self, hardware, each):
+        """Write the rates that follow from the causes of each socket."""
         now = {}
-        for socket in flow.sockets(hardware, causes.at(
-                name, seconds, hardware.packages)):
+        for socket in flow.sockets(hardware, each):
             for entry in socket.flows:
                 line = entry.line(socket.package)
                 kind, rate = line.rsplit(" rate=", 1)
