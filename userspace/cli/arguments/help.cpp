@@ -60,6 +60,7 @@ struct example {
 };
 
 constexpr example examples[] = {
+	{"uncore diagnose", "What limits this machine?"},
 	{"uncore metric memory", "How busy is memory? (or llc, pcie, ...)",
 	 "memory", "channel"},
 	{"uncore metric bus", "How busy is the front-side bus?", "link", "bus"},
