@@ -95,7 +95,7 @@ static __always_inline void name_share(struct attr_share *share,
 {
 	share->tgid = tgid;
 	/* a slice of an older window, which is charged later, may have an older name */
-	if (share->comm[0] && (__s32)(window - share->named) < 0)
+	if (!comm[0] || (share->comm[0] && (__s32)(window - share->named) < 0))
 		return;
 	__builtin_memcpy(share->comm, comm, sizeof(share->comm));
 	share->named = window;
@@ -194,7 +194,8 @@ static __always_inline void end_slice(const struct attr_package *p,
 	ran = c->weight *
 	      (weighed(p->opened, now) - weighed(p->opened, c->since));
 	slice = slice_of(c, s, p->window, key);
-	__builtin_memcpy(slice->comm, c->comm, sizeof(slice->comm));
+	if (c->comm[0])
+		__builtin_memcpy(slice->comm, c->comm, sizeof(slice->comm));
 	slice->tgid = c->tgid;
 	slice->stretches++;
 	slice->ns += now - c->since;
@@ -323,6 +324,7 @@ static __always_inline void switch_tasks(struct attr_package *p,
 	c->tgid = next->tgid;
 	c->start_time = next->start_time;
 	c->cgroup = next->cgroup;
+	c->owner = next->owner;
 	__builtin_memcpy(c->comm, next->comm, sizeof(c->comm));
 	c->weight = weight;
 	c->since = now;

@@ -29,6 +29,8 @@ const volatile __u64 resolution_ns;
 const volatile __u64 longest_ns;
 /* Every CPU has an event that weighs the CPU's task. */
 const volatile bool weighted;
+/* The sets of tasks that have a share each: enum attr_by. */
+const volatile __u32 by;
 /* The kernel has bpf_loop(): since 5.17. */
 const volatile bool has_loop;
 
@@ -38,6 +40,10 @@ struct attr_cpu cpus[ATTR_MAX_CPUS];
 struct attr_window windows[ATTR_MAX_PACKAGES][2];
 /* Result of the program event_base. */
 __u64 base_found;
+/* Address of the task that starts the user's command, and the task's cgroup: see adopt(). */
+__u64 launcher, launcher_cgroup;
+/* Number of tasks without room in the map trees. */
+__u64 unfollowed;
 
 /*
  * Entry e * n_cpus + c is event e on CPU c.  User space sets max_entries before it loads
@@ -91,6 +97,18 @@ struct {
 	__type(value, struct attr_rate);
 	__uint(max_entries, 1);
 } rates SEC(".maps");
+
+/*
+ * Roots of the trees of tasks that were started since the programs were attached.  A key
+ * is the address of a task: it belongs to one task from the fork until the task is freed,
+ * unlike a thread number, which may be in use again earlier.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, __u64);
+	__type(value, struct attr_owner);
+	__uint(max_entries, 1);
+} trees SEC(".maps");
 
 static const struct attr_share no_share;
 
@@ -248,6 +266,108 @@ static __u64 cgroup_of(struct task_struct *task)
 	return BPF_CORE_READ(css, cgroup, kn, id);
 }
 
+/* The cgroup that tells apart the shares of an owner. */
+static __u64 share_cgroup(struct task_struct *task)
+{
+	return by == ATTR_BY_COMMAND ? 0 : cgroup_of(task);
+}
+
+/*
+ * Get the root of a task's tree, or NULL.  Threads that the kernel starts for a process,
+ * such as those of io_uring, are not traced by sched_process_fork: the tree of such a
+ * thread is its process's.
+ */
+static struct attr_owner *find_root(struct task_struct *task)
+{
+	__u64 key = (__u64)task;
+	struct attr_owner *root = bpf_map_lookup_elem(&trees, &key);
+
+	if (root || task->pid == task->tgid)
+		return root;
+	key = (__u64)task->group_leader;
+	return bpf_map_lookup_elem(&trees, &key);
+}
+
+/* Get the process of a task as the root of a tree. */
+static void become_root(struct task_struct *task, struct attr_owner *root)
+{
+	root->start_time = task->group_leader->start_time;
+	root->pid = task->tgid;
+}
+
+/* Get the owner of a task's counts. */
+static void own(struct task_struct *task, struct attr_owner *owner)
+{
+	struct attr_owner *root;
+
+	owner->start_time = owner->pid = 0;
+	if (by == ATTR_BY_CGROUP || !task->pid)
+		return;
+	if (by == ATTR_BY_TASK) {
+		owner->start_time = task->start_time;
+		owner->pid = task->pid;
+		return;
+	}
+	root = find_root(task);
+	if (root)
+		*owner = *root;
+	else if (by == ATTR_BY_TREE)
+		become_root(task, owner);
+}
+
+/* Get the name of the owner of a task's counts: empty if the task is not the owner. */
+static void name(struct task_struct *task, const struct attr_owner *owner,
+		 char *comm)
+{
+	if (task->pid == owner->pid)
+		__builtin_memcpy(comm, task->comm, ATTR_COMM_LEN);
+	else
+		__builtin_memset(comm, 0, ATTR_COMM_LEN);
+}
+
+/*
+ * Put a new task into the tree of the task that started it.  The parent that the kernel
+ * has for the task may be another (CLONE_PARENT), and may change later.
+ */
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *starter, struct task_struct *task)
+{
+	struct attr_owner root = { 0 };
+	__u64 key = (__u64)task;
+
+	if ((__u64)starter == launcher)
+		become_root(task, &root);
+	else
+		own(starter, &root);
+	/* on_free fails if it interrupts a change of the map: the address may be in use */
+	if (!root.pid)
+		bpf_map_delete_elem(&trees, &key);
+	else if (bpf_map_update_elem(&trees, &key, &root, BPF_ANY))
+		__sync_fetch_and_add(&unfollowed, 1);
+	return 0;
+}
+
+/* A task is freed after its last context switch. */
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(on_free, struct task_struct *task)
+{
+	__u64 key = (__u64)task;
+
+	bpf_map_delete_elem(&trees, &key);
+	return 0;
+}
+
+/* The task that runs this program starts the user's command. */
+SEC("raw_tp/adopt")
+int adopt(void *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	launcher = (__u64)task;
+	launcher_cgroup = cgroup_of(task);
+	return 0;
+}
+
 /* --- weights ------------------------------------------------------------- */
 
 static __u64 rate_key(__u32 pid, __u64 start_time)
@@ -309,11 +429,11 @@ static bool claim_read(struct attr_package *p, const struct attr_cpu *c,
 		       read_at;
 }
 
-/* Get the key of the task on @c. */
+/* Get the key of the share of the task on @c. */
 static void identify(const struct attr_cpu *c, struct attr_key *key)
 {
-	key->pid = c->pid;
-	key->start_time = c->start_time;
+	key->pid = c->owner.pid;
+	key->start_time = c->owner.start_time;
 	key->package = c->package;
 	key->cgroup = c->cgroup;
 }
@@ -322,10 +442,11 @@ static void identify(const struct attr_cpu *c, struct attr_key *key)
 static void describe(struct task_struct *task, struct attr_task *next)
 {
 	next->pid = task->pid;
-	next->tgid = task->tgid;
 	next->start_time = task->start_time;
-	next->cgroup = cgroup_of(task);
-	__builtin_memcpy(next->comm, task->comm, sizeof(next->comm));
+	next->cgroup = share_cgroup(task);
+	own(task, &next->owner);
+	next->tgid = by == ATTR_BY_TASK ? task->tgid : next->owner.pid;
+	name(task, &next->owner, next->comm);
 }
 
 /*
@@ -417,8 +538,8 @@ static int account_switch(struct task_struct *prev, struct task_struct *next,
 	identify(c, &t->key);
 	t->seen = prev->pid == c->pid;
 	if (t->seen) {
-		t->key.cgroup = cgroup_of(prev);
-		__builtin_memcpy(t->comm, prev->comm, sizeof(t->comm));
+		t->key.cgroup = share_cgroup(prev);
+		name(prev, &c->owner, t->comm);
 	}
 	if (reads || !switch_alone(p, c, t))
 		switch_locked(p, c, s, reads, since);

@@ -31,6 +31,33 @@ extern "C" {
 #define ATTR_COMM_LEN		16
 
 /**
+ * enum attr_by - the sets of tasks that have a share each
+ * @ATTR_BY_TASK: each task
+ * @ATTR_BY_TREE: the tree of each process that existed when the programs were attached, and
+ *	of the user's command: the process, and all processes that it and its descendants
+ *	have started since
+ * @ATTR_BY_COMMAND: the user's command with all its descendants, and all other tasks
+ * @ATTR_BY_CGROUP: the tasks of each cgroup
+ */
+enum attr_by {
+	ATTR_BY_TASK,
+	ATTR_BY_TREE,
+	ATTR_BY_COMMAND,
+	ATTR_BY_CGROUP,
+};
+
+/**
+ * struct attr_owner - owner of the counts of a set of tasks
+ * @start_time: distinguishes processes that had the same @pid
+ * @pid: by task, the task; by tree or command, the process at the root of the tree; both
+ *	members are 0 by cgroup, and for all tasks that are not the command's
+ */
+struct attr_owner {
+	__u64 start_time;
+	__u64 pid;
+};
+
+/**
  * struct attr_rate - rate of the weight event, which each CPU counts for itself
  * @measured: count of the event
  * @ns: time in which the event had this count
@@ -42,9 +69,12 @@ struct attr_rate {
 
 /**
  * struct attr_task - a task that gets a CPU
- * @start_time, @cgroup, @pid: as in &struct attr_key
- * @tgid: process of the task
- * @comm: name of the task
+ * @start_time: distinguishes tasks that had the same @pid
+ * @cgroup: id of the task's cgroup (version 2), 0 if no share needs the cgroup
+ * @pid: thread number of the task
+ * @tgid: process of the task; by tree, the process at the root
+ * @comm: name of the task; by tree, name of the root, empty for other tasks of the tree
+ * @owner: owner of the task's counts
  */
 struct attr_task {
 	__u64 start_time;
@@ -52,6 +82,7 @@ struct attr_task {
 	__u32 pid;
 	__u32 tgid;
 	char comm[ATTR_COMM_LEN];
+	struct attr_owner owner;
 };
 
 /**
@@ -65,12 +96,10 @@ struct attr_number {
 };
 
 /**
- * struct attr_key - a task, in a package and a cgroup
- * @start_time: distinguishes tasks that had the same @pid; if @start_time and @pid are
- *	0, the key is for all tasks without room in the map
- * @cgroup: id of the task's cgroup (version 2)
- * @pid: thread number of the task
- * @package: index of the package that the task ran in
+ * struct attr_key - the tasks of an owner, in a package and a cgroup
+ * @start_time, @pid: as in &struct attr_owner
+ * @cgroup: as in &struct attr_task
+ * @package: index of the package that the tasks ran in
  */
 struct attr_key {
 	__u64 start_time;
@@ -80,8 +109,8 @@ struct attr_key {
 };
 
 /**
- * struct attr_share - counts and time of a task since flip() last changed the map
- * @comm: last known name of the task
+ * struct attr_share - counts and time of an owner's tasks since flip() last changed the map
+ * @comm: last known name of the owner
  * @named: window in which @comm was read
  * @tgid: process of the task
  * @stretches: number of the task's time slices on a CPU; a poll within a slice adds 1
@@ -229,7 +258,7 @@ struct attr_package {
  * @watched: not 0 after the first poll, from which on the CPU's switches are accounted
  * @lock: 0 if free.  The holder may change members without the package's lock
  * @pid: the running task, 0: idle
- * @comm, @tgid, @start_time, @cgroup: identity of the task when it got the CPU
+ * @comm, @tgid, @start_time, @cgroup, @owner: identity of the task when it got the CPU
  * @weight: weight of the task
  * @since: time at which the task got the CPU, or was last charged
  * @entered: last window in which the CPU has switched
@@ -263,6 +292,7 @@ struct attr_cpu {
 	__u64 looks;
 	__u64 departures;
 	char comm[ATTR_COMM_LEN];
+	struct attr_owner owner;
 	struct attr_number sum[ATTR_MAX_COLUMNS];
 } __attribute__((aligned(64)));
 

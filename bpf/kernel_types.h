@@ -46,6 +46,7 @@ struct task_struct {
 	__u32 pid;
 	__u32 tgid;
 	__u64 start_time;
+	struct task_struct *group_leader;
 	char comm[16];
 	struct css_set *cgroups;
 	struct files_struct *files;

@@ -19,6 +19,11 @@ namespace cli {
 /// switches, and only a poll accounts for the task.
 static constexpr std::chrono::seconds longest_slice(1);
 
+static_assert(int(attribution_by::task) == ATTR_BY_TASK &&
+	      int(attribution_by::tree) == ATTR_BY_TREE &&
+	      int(attribution_by::command) == ATTR_BY_COMMAND &&
+	      int(attribution_by::cgroup) == ATTR_BY_CGROUP);
+
 static uncore::error too_many(std::string_view name, size_t count, size_t limit)
 {
 	return {uncore::errc::unsupported,
@@ -95,6 +100,7 @@ uncore::result<void> attribution::state::load()
 		ATTR_MAX_RAN /
 		(n_cpus * (options.weight ? ATTR_MAX_WEIGHT : 1));
 	programs->rodata->weighted = options.weight.has_value();
+	programs->rodata->by = static_cast<uint32_t>(options.by);
 	programs->rodata->has_loop =
 		!options.bounded_loops &&
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT,
@@ -107,6 +113,8 @@ uncore::result<void> attribution::state::load()
 	    bpf_map__set_max_entries(maps.slices, 2 * n_cpus) ||
 	    bpf_map__set_max_entries(maps.shares_even, size) ||
 	    bpf_map__set_max_entries(maps.shares_odd, size) ||
+	    bpf_map__set_max_entries(maps.trees,
+				     follows() ? options.max_followed : 1) ||
 	    bpf_map__set_max_entries(maps.rates,
 				     options.weight ? 4 * size + 1024 : 1))
 		return bpf_failure("sizing the BPF maps", -errno);
@@ -121,6 +129,30 @@ uncore::result<void> attribution::state::load()
 	hotplug_link.reset(bpf_program__attach(programs->progs.on_hotplug));
 	if (!hotplug_link)
 		return bpf_failure("attaching to cpuhp_exit", -errno);
+	return follow();
+}
+
+/// Do the programs follow trees of tasks?
+bool attribution::state::follows() const
+{
+	return options.by == attribution_by::tree ||
+	       options.by == attribution_by::command;
+}
+
+/// Put each task that is started from now on into the tree of the task that started it.
+uncore::result<void> attribution::state::follow()
+{
+	if (int err = run(programs->progs.adopt, -1, 0))
+		return bpf_failure("finding the program's task", err);
+	if (!follows())
+		return {};
+	// on_free first: an entry that on_fork makes must be removed.
+	free_link.reset(bpf_program__attach(programs->progs.on_free));
+	if (!free_link)
+		return bpf_failure("attaching to sched_process_free", -errno);
+	fork_link.reset(bpf_program__attach(programs->progs.on_fork));
+	if (!fork_link)
+		return bpf_failure("attaching to sched_process_fork", -errno);
 	return {};
 }
 
@@ -171,7 +203,7 @@ static constexpr bpf_need needs[] = {{BPF_PROG_TYPE_RAW_TRACEPOINT,
 				      "bpf_get_current_task_btf()", "5.11"}};
 
 uncore::result<std::unique_ptr<attribution>>
-attribution::start(attribution_options options, const uncore::topology &machine)
+attribution::open(attribution_options options, const uncore::topology &machine)
 {
 	std::unique_ptr<attribution> a(new attribution);
 	state &s = *a->state_;
@@ -187,11 +219,31 @@ attribution::start(attribution_options options, const uncore::topology &machine)
 		outcome = s.load();
 	if (outcome)
 		outcome = s.open_everywhere();
-	if (outcome)
-		outcome = s.attach();
 	if (!outcome)
 		return outcome.error();
 	return a;
+}
+
+uncore::result<void> attribution::enable()
+{
+	return state_->attach();
+}
+
+uncore::result<std::unique_ptr<attribution>>
+attribution::start(attribution_options options, const uncore::topology &machine)
+{
+	auto opened = open(std::move(options), machine);
+
+	if (!opened)
+		return opened;
+	if (auto outcome = (*opened)->enable(); !outcome)
+		return outcome.error();
+	return opened;
+}
+
+uint64_t attribution::launcher_cgroup() const
+{
+	return state_->programs->bss->launcher_cgroup;
 }
 
 uncore::result<void> attribution::tend()
@@ -236,6 +288,8 @@ void attribution::stop()
 		return;
 	state_->link.reset();
 	state_->hotplug_link.reset();
+	state_->fork_link.reset();
+	state_->free_link.reset();
 	state_->poll_cpus();
 	state_->stopped = true;
 }

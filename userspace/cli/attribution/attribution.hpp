@@ -42,8 +42,25 @@ struct attribution_column {
 	std::vector<uncore::event> events;
 };
 
+/// The sets of tasks that have a share each.  The programs add up the counts of a
+/// set, so that any number of its tasks fits into an account.
+enum class attribution_by {
+	task,
+	/// The tree of each process that existed at the time of open(), and of a
+	/// command: the process, and all processes that it and its descendants have
+	/// started since.  A command is a process that the caller of open() starts.
+	tree,
+	/// The command with all its descendants, and all other tasks.
+	command,
+	cgroup,
+};
+
 struct attribution_options {
 	std::vector<attribution_column> columns;
+	attribution_by by = attribution_by::task;
+	/// Limit of the tasks that exist at the same time and were started after
+	/// attribution::open(), by tree and by command.
+	size_t max_followed = 1 << 16;
 	/// Event that each CPU counts for itself, such as cache misses.  A task's
 	/// share of the counts is proportional to its run time and to its recent
 	/// rate of this event.  nullopt: to its run time alone.
@@ -63,6 +80,9 @@ struct attribution_options {
 
 /// The share of a task in one package and one cgroup.  A task that ran in several
 /// packages, or that moved to another cgroup, has several shares.
+/// By tree, the pids, the start time and the name are those of the process at the root
+/// of the tree.  By command, the share of all other tasks has no pid, and shares have no
+/// cgroup; by cgroup, shares have only the cgroup.
 struct task_share {
 	/// Start time, which tells apart tasks that had the same pid; id of the
 	/// cgroup.
@@ -108,6 +128,10 @@ struct account {
 	/// CPU held a lock for longer than 10 ms.  The time until the CPU's next
 	/// switch is charged to the task before the skipped switch.
 	uint64_t missed = 0;
+	/// Tasks since the start beyond attribution_options::max_followed: they
+	/// and their descendants are not in the tree of the task that started
+	/// them.
+	uint64_t unfollowed = 0;
 	/// Context switches and polls of CPUs since the start; reads of a
 	/// package's counters since the start.
 	uint64_t looks = 0, reads = 0;
@@ -117,15 +141,25 @@ struct account {
 
 class attribution {
 public:
-	/// Open the events, load the programs and attach the programs.
+	/// Open the events and load the programs.  From now on, tasks that are
+	/// started get into a tree.
 	/// @p machine must outlive the object.
 	/// Errors: errc::permission, errc::unsupported (no BTF, kernel too
 	/// old), errc::conflict (a box has no free counter), and the errors of
 	/// uncore::perf_events::open_on().
 	static uncore::result<std::unique_ptr<attribution>>
+	open(attribution_options options, const uncore::topology &machine);
+	/// Begin to count.
+	uncore::result<void> enable();
+	/// open() and enable().
+	static uncore::result<std::unique_ptr<attribution>>
 	start(attribution_options options, const uncore::topology &machine);
 
 	~attribution();
+
+	/// Return the id of the cgroup in which this thread was when it called
+	/// open().
+	uint64_t launcher_cgroup() const;
 
 	/// Open events on CPUs that came online, and empty the programs' map of
 	/// shares before the map is full.  Call several times a second.

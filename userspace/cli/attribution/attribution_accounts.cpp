@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -197,6 +198,35 @@ static void fill_package(package_account &p, const attr_state &now,
 	p.ns = then.at ? now.at - then.at : 0;
 }
 
+/// Set the name of a tree's root: a root that waits for its descendants does not run, and
+/// has no name in its share.
+void attribution::state::name_root(task_share &root)
+{
+	std::string &name = root_names[{root.start_time, root.pid}];
+
+	if (!root.comm.empty())
+		name = root.comm;
+	if (name.empty()) {
+		std::ifstream file(fmt::format("/proc/{}/comm", root.pid));
+
+		if (!std::getline(file, name))
+			name = fmt::format("process {}", root.pid);
+	}
+	root.comm = name;
+}
+
+/// Warn of tasks that are in no tree or in a wrong one.
+void attribution::state::warn_unfollowed()
+{
+	const uint64_t count = programs->bss->unfollowed;
+
+	if (count > unfollowed)
+		warnings.push_back(fmt::format(
+			"{} tasks, and all that they start, are not counted for the tree of the task that started them, as more than {} exist at once: --max-tasks has room for more",
+			count - unfollowed, options.max_followed));
+	unfollowed = count;
+}
+
 /// Return the account of all drains since the last account.
 uncore::result<account> attribution::state::settle()
 {
@@ -214,8 +244,13 @@ uncore::result<account> attribution::state::settle()
 	}
 	for (unsigned i = 0; i < n_cpus; i++)
 		a.looks += programs->bss->cpus[i].looks;
-	for (auto &[key, task] : tasks)
+	warn_unfollowed();
+	a.unfollowed = unfollowed;
+	for (auto &[key, task] : tasks) {
+		if (options.by == attribution_by::tree)
+			name_root(task);
 		a.tasks.push_back(std::move(task));
+	}
 	a.packages = std::move(packages);
 	a.warnings = std::exchange(warnings, {});
 	reset_accounts();

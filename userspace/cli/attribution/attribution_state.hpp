@@ -61,7 +61,7 @@ struct attribution::state {
 	const uncore::topology *machine = nullptr;
 	std::unique_ptr<attribution_bpf, skeleton_deleter> programs;
 	std::unique_ptr<bpf_link, bpf_deleter<bpf_link__destroy>> link,
-		hotplug_link;
+		hotplug_link, fork_link, free_link;
 	std::vector<attribution_counter> counters;
 	std::map<int, uncore::perf_events> weights; ///< weight events, by CPU
 	unsigned n_cpus = 0; ///< CPUs that may ever be online
@@ -80,12 +80,17 @@ struct attribution::state {
 	std::map<share_key, task_share> tasks;
 	std::vector<package_account> packages;
 	std::vector<std::string> warnings;
+	/// By tree: last known names of roots, by start time and pid.
+	std::map<std::pair<uint64_t, uint32_t>, std::string> root_names;
+	uint64_t unfollowed = 0; ///< at the end of the last account
 
 	size_t n_packages() const { return machine->packages().size(); }
 	size_t n_columns() const { return options.columns.size(); }
 
 	uncore::result<void> prepare();
 	uncore::result<void> load();
+	bool follows() const;
+	uncore::result<void> follow();
 	uncore::result<void> probe_sharing();
 	uncore::result<void> open_everywhere();
 	uncore::result<void> open_on(attribution_counter &c, size_t index,
@@ -125,6 +130,8 @@ struct attribution::state {
 	void cpu_offline(int cpu);
 	void find_dead_boxes();
 	void reset_accounts();
+	void name_root(task_share &root);
+	void warn_unfollowed();
 	uncore::result<account> settle();
 	uncore::result<void> check_sums(const account &a) const;
 };

@@ -464,7 +464,7 @@ TEST_P(window, tasks_without_a_place_are_not_lost)
 	attr_package &p = packages[package];
 
 	for (__u32 pid = 0; pid <= 600; pid++, time_ += 10)
-		switch_to(0, {pid + 1, 0, pid + 1, pid + 1, "many"}, 1);
+		switch_to(0, {pid + 1, 0, pid + 1, pid + 1, "many", {}}, 1);
 	switch_to(0, {}, 1);
 	ASSERT_TRUE(end({1000000}, time_));
 	charge_all(&packages[package], package);
@@ -483,9 +483,9 @@ TEST_P(window, time_that_is_too_long_is_not_weighed)
 	attr_package &p = packages[package];
 
 	longest_ns = ATTR_MAX_RAN / ATTR_MAX_WEIGHT;
-	switch_to(0, {1, 0, 1, 1, "heavy"}, ATTR_MAX_WEIGHT);
+	switch_to(0, {1, 0, 1, 1, "heavy", {}}, ATTR_MAX_WEIGHT);
 	time_ += 1ULL << 50;
-	switch_to(0, {2, 0, 2, 2, "late"}, ATTR_MAX_WEIGHT);
+	switch_to(0, {2, 0, 2, 2, "late", {}}, ATTR_MAX_WEIGHT);
 	time_ += 1ULL << 50;
 	ASSERT_TRUE(end({1ULL << 50}, time_));
 	EXPECT_LE(p.ran, ATTR_MAX_RAN);
@@ -505,9 +505,9 @@ TEST_P(window, stays_open_while_a_cpu_is_stalled)
 {
 	attr_package &p = packages[package];
 
-	switch_to(0, {1, 0, 1, 1, "a"}, 1);
+	switch_to(0, {1, 0, 1, 1, "a", {}}, 1);
 	time_ += 10;
-	switch_to(1, {2, 0, 2, 2, "b"}, 1);
+	switch_to(1, {2, 0, 2, 2, "b", {}}, 1);
 	time_ += 10;
 	ASSERT_TRUE(lock_cpu(1));
 	EXPECT_FALSE(end({1000}, time_));
@@ -525,9 +525,9 @@ TEST_P(window, ends_no_earlier_than_its_last_switch)
 {
 	attr_package &p = packages[package];
 
-	switch_to(0, {1, 0, 1, 1, "a"}, 1);
+	switch_to(0, {1, 0, 1, 1, "a", {}}, 1);
 	time_ += 100;
-	switch_to(0, {2, 0, 2, 2, "b"}, 1);
+	switch_to(0, {2, 0, 2, 2, "b", {}}, 1);
 	ASSERT_TRUE(end({1000}, time_ - 50)) << "read before, locked after";
 	EXPECT_EQ(p.opened, time_);
 	time_ -= 10;
@@ -579,7 +579,7 @@ protected:
 			t.cpu = cpu;
 			t.key = {c.start_time, c.cgroup, c.pid, package};
 			t.now = clock_ += 1 + random() % 16;
-			t.coming = {pid, 0, pid, pid, "any"};
+			t.coming = {pid, 0, pid, pid, "any", {}};
 			if (random() % 100 < GetParam().read_percent ||
 			    !switch_alone(&p, &c, &t))
 				switch_locked(t, random());

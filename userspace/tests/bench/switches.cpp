@@ -93,7 +93,7 @@ private:
 };
 
 /// Load the BPF programs; null if the kernel refuses them.
-programs_ptr load(unsigned cpus, uint64_t resolution)
+programs_ptr load(unsigned cpus, uint64_t resolution, attr_by by)
 {
 	programs_ptr p(attribution_bpf__open());
 
@@ -103,12 +103,14 @@ programs_ptr load(unsigned cpus, uint64_t resolution)
 	p->rodata->n_cpus = cpus;
 	p->rodata->resolution_ns = resolution;
 	p->rodata->longest_ns = ATTR_MAX_RAN / cpus;
+	p->rodata->by = by;
 	p->rodata->has_loop =
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT,
 					BPF_FUNC_loop, nullptr) == 1;
 	bpf_map__set_max_entries(p->maps.slices, 2 * cpus);
 	bpf_map__set_max_entries(p->maps.shares_even, 8192);
 	bpf_map__set_max_entries(p->maps.shares_odd, 8192);
+	bpf_map__set_max_entries(p->maps.trees, 65536);
 	if (attribution_bpf__load(p.get()))
 		p.reset();
 	return p;
@@ -142,13 +144,30 @@ bpf_prog_info runs_of(const attribution_bpf &p)
 	return info;
 }
 
-/// Measure with pairs of tasks on @p busy CPUs, and print a line.
-bool measure(unsigned busy, unsigned cpus, uint64_t resolution)
-{
-	const programs_ptr p = load(cpus, resolution);
-	bpf_link *link = p ? bpf_program__attach(p->progs.on_switch) : nullptr;
+struct detach {
+	void operator()(bpf_link *link) const { bpf_link__destroy(link); }
+};
 
-	if (!link) {
+using link_ptr = std::unique_ptr<bpf_link, detach>;
+
+/// Attach a program, if there is one.
+link_ptr attach(const programs_ptr &p, bpf_program *program)
+{
+	return link_ptr(p && program ? bpf_program__attach(program) : nullptr);
+}
+
+/// Measure with pairs of tasks on @p busy CPUs, and print a line.
+bool measure(unsigned busy, unsigned cpus, uint64_t resolution, attr_by by)
+{
+	const programs_ptr p = load(cpus, resolution, by);
+	const link_ptr link = attach(p, p ? p->progs.on_switch : nullptr);
+	const bool follows = by == ATTR_BY_TREE;
+	const link_ptr free_link =
+		attach(p, follows ? p->progs.on_free : nullptr);
+	const link_ptr fork_link =
+		attach(p, follows ? p->progs.on_fork : nullptr);
+
+	if (!link || (follows && !fork_link)) {
 		std::printf("# the BPF programs cannot be loaded here\n");
 		return false;
 	}
@@ -168,12 +187,12 @@ bool measure(unsigned busy, unsigned cpus, uint64_t resolution)
 	const double n = after.run_cnt - before.run_cnt;
 
 	std::printf(
-		"# %-10u %-12s %14.0f %16.0f %8llu\n", busy,
+		"# %-10u %-5s %-12s %14.0f %16.0f %8llu\n", busy,
+		follows ? "tree" : "task",
 		resolution ? "in 100 us" : "each switch", n / duration.count(),
 		n ? (after.run_time_ns - before.run_time_ns) / n : 0.0,
 		static_cast<unsigned long long>(p->bss->packages[0].missed));
 	std::fflush(stdout);
-	bpf_link__destroy(link);
 	return n > 0;
 }
 
@@ -191,12 +210,14 @@ int main()
 		return 4;
 	}
 	libbpf_set_print(nullptr);
-	std::printf("# this machine's CPUs, no counters\n# %-10s %-12s %14s "
+	std::printf("# this machine's CPUs, no counters\n# %-10s %-5s %-12s %14s "
 		    "%16s %8s\n",
-		    "CPUs", "read", "switches/s", "ns a switch", "missed");
+		    "CPUs", "by", "read", "switches/s", "ns a switch", "missed");
 	for (unsigned busy : {1, 2, 4, 8})
 		for (uint64_t resolution : {100000, 0})
-			if (busy <= online && !measure(busy, cpus, resolution))
-				return 1;
+			for (attr_by by : {ATTR_BY_TASK, ATTR_BY_TREE})
+				if (busy <= online &&
+				    !measure(busy, cpus, resolution, by))
+					return 1;
 	return 0;
 }
