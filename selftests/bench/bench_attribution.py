@@ -4,12 +4,13 @@
 Measure the cost of uncore top with 0, 1, 4 and 16 events, which reads the counters at
 each context switch or once in 100 us: the time and the register accesses of a context
 switch, the machine's context switches per second, and the duration of perf bench sched
-messaging. With --parallel, measure the cost of a context switch while 1, 4 and 8 CPUs of
-a package switch tasks.
+messaging; and of a context switch and of a fork by tree, where each new task is put into
+the tree of the task that started it. With --parallel, measure the cost of a context switch
+while 1, 4 and 8 CPUs of a package switch tasks.
 
 The program prints figures. It fails only if a context switch costs more than one access
-per event, if rare reads cost more than reads at each switch, or if counters are read
-while uncore top does not run.
+per event, if rare reads cost more than reads at each switch, if counters are read
+while uncore top does not run, or if forks cost anything where no tree is shown.
 """
 
 import os
@@ -58,10 +59,10 @@ def switches():
     return int(re.search(r"^ctxt (\d+)", read("/proc/stat"), re.M).group(1))
 
 
-def looks():
-    """Return the run time in ns and the number of runs of the BPF program on_switch.
-    This needs the sysctl kernel.bpf_stats_enabled."""
-    shown = subprocess.run(["bpftool", "prog", "show", "name", "on_switch"],
+def looks(program="on_switch"):
+    """Return the run time in ns and the number of runs of a BPF program. This needs the
+    sysctl kernel.bpf_stats_enabled."""
+    shown = subprocess.run(["bpftool", "prog", "show", "name", program],
                            capture_output=True, text=True, check=False).stdout
     match = re.search(r"run_time_ns (\d+) run_cnt (\d+)", shown)
     return (int(match.group(1)), int(match.group(2))) if match else (0, 0)
@@ -73,13 +74,13 @@ def events(count):
         i // 4, i % 4, i) for i in range(count))
 
 
-def watch(count, resolution):
+def watch(count, resolution, by="task"):
     """Start uncore top in the background and wait until it counts. Return the process;
     None for no events."""
     if not count:
         return None
     top = subprocess.Popen(
-        [UNCORE, "top", "--json", "-I", "3600000", "--resolution",
+        [UNCORE, "top", "--json", "-I", "3600000", "--by", by, "--resolution",
          str(resolution), "-e", events(count)], stdout=subprocess.DEVNULL)
     while not looks()[1] and top.poll() is None:
         time.sleep(0.2)
@@ -138,6 +139,28 @@ def bench_switches(tap, cpu):
                    ["%.3f, %.3f" % tuple(costs)])
 
 
+def bench_trees(tap, cpu):
+    print("# %-10s %-12s %16s %16s" % ("by", "read", "ns a switch", "ns a fork"))
+    for by in ("task", "tree"):
+        for resolution in RESOLUTIONS:
+            top = watch(4, resolution, by)
+            before = looks(), looks("on_fork")
+            subprocess.run([sys.executable, "-c", PING % (cpu, SECONDS)],
+                           stdout=subprocess.DEVNULL, check=True)
+            subprocess.run(["sh", "-c", "for i in $(seq 200); do (:) ; done"],
+                           check=True)
+            after = looks(), looks("on_fork")
+            end(top)
+            cost = [(now[0] - then[0]) / max(now[1] - then[1], 1)
+                    for then, now in zip(before, after)]
+            print("# %-10s %-12s %16.0f %16s" % (
+                by, words(resolution), cost[0],
+                "%.0f" % cost[1] if by == "tree" else "-"), flush=True)
+            tap.ok((after[1][1] - before[1][1] >= 200) == (by == "tree"),
+                   "by %s: each fork is traced, or none" % by,
+                   ["%d forks" % (after[1][1] - before[1][1])])
+
+
 def bench_parallel(cpus):
     print("# %-10s %-12s %14s %16s" % ("CPUs", "read", "switches/s",
                                        "ns a switch"))
@@ -182,6 +205,7 @@ def main():
             bench_parallel(cpus)
         else:
             bench_switches(tap, cpus[0])
+            bench_trees(tap, cpus[0])
             bench_messaging(tap)
         print("# of simulated hardware in a VM; the program's own part has its "
               "register accesses in it")

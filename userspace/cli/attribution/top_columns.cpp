@@ -61,6 +61,13 @@ std::string reads_and_writes(const uncore::topology &machine)
 		memory ? memory->box : "imc");
 }
 
+std::string default_events(const uncore::topology &machine)
+{
+	const preset *entry = default_preset(machine);
+
+	return entry ? std::string(entry->event) : std::string();
+}
+
 std::string describe_presets()
 {
 	std::vector<std::string_view> names;
@@ -277,8 +284,7 @@ uncore::result<void> add_columns(const std::vector<std::string> &events,
 	std::string list = event_list(events, machine);
 
 	if (list.empty() && metrics.empty())
-		if (const preset *entry = default_preset(machine))
-			list = entry->event;
+		list = default_events(machine);
 	if (!list.empty()) {
 		auto added = builder.add_events(list);
 

@@ -18,6 +18,9 @@ namespace cli {
 /// the box, so that both can run; other events would find no free counter.
 std::string reads_and_writes(const uncore::topology &machine);
 
+/// Get the events to count if the user chooses none: those of the default preset.
+std::string default_events(const uncore::topology &machine);
+
 /// Describe the presets: "memory (...), bus (...)".
 std::string describe_presets();
 

@@ -105,7 +105,7 @@ std::string csv_table(const top_table &t, const top_settings &settings,
 		if (settings.by == top_by::cgroup)
 			out.add("cgroup", {"", "", "", cgroup}, row);
 		else
-			out.add("task",
+			out.add(settings.by == top_by::tree ? "tree" : "task",
 				{std::to_string(row.pid),
 				 std::to_string(row.tgid), printable(row.comm),
 				 cgroup},

@@ -48,6 +48,7 @@ json json_table(const top_table &t, const top_settings &settings,
 		{"merged", t.merged},
 		{"dropped", t.dropped},
 		{"missed", t.missed},
+		{"unfollowed", t.unfollowed},
 		{"looks", t.looks},
 		{"reads", t.reads},
 	};
@@ -77,9 +78,10 @@ json json_table(const top_table &t, const top_settings &settings,
 		json r{
 			{"counts", counts_json(row.counts, settings)},
 			{"cpu_ns", row.cpu_ns},
-			{"tasks", row.tasks},
 		};
 
+		if (settings.by != top_by::tree)
+			r["tasks"] = row.tasks;
 		if (!settings.metrics.empty())
 			r["metrics"] = metrics_json(row.counts, t, settings);
 		if (settings.by == top_by::cgroup) {

@@ -221,6 +221,7 @@ top_table make_table(const account &a, const top_settings &settings)
 			std::max(table.seconds, table.package_seconds.back());
 	}
 	table.missed = a.missed;
+	table.unfollowed = a.unfollowed;
 	table.looks = a.looks;
 	table.reads = a.reads;
 	table.warnings = a.warnings;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // uncore top's table, and the table as text, CSV and JSON.  The table has a row for
-// each task, process or cgroup that ran since the last account, with its shares of
+// each task, process, tree or cgroup that ran since the last account, with its shares of
 // the packages' counts.  attribution.hpp explains accounts and shares.
 #pragma once
 
@@ -20,7 +20,7 @@
 namespace cli {
 
 /// The tasks that a row of the table adds up.
-enum class top_by { task, process, cgroup };
+enum class top_by { task, process, cgroup, tree };
 
 /// The form in which a column's counts are shown.
 struct top_column {
@@ -71,19 +71,20 @@ struct top_settings {
 	std::function<bool(const task_share &)> wanted;
 };
 
-/// A line of the table: a task, or the sum of the tasks of a process or cgroup.
+/// A line of the table: a task, or the sum of the tasks of a process, tree or cgroup.
 struct top_row {
-	/// Identity of the task; of several tasks, the last task that was added.
+	/// Identity of the task; of several tasks, the last task that was added; of
+	/// a tree, its root.
 	uint32_t pid = 0, tgid = 0;
 	uint64_t start_time = 0, cgroup = 0;
 	std::string comm;    ///< name of the task or process
 	uint64_t cpu_ns = 0; ///< time on CPUs
-	uint64_t tasks = 0;  ///< number of tasks in the row
+	uint64_t tasks = 0;  ///< number of tasks in the row; unknown of a tree
 	std::vector<std::vector<uint64_t>> counts; ///< [column][package]
 };
 
 /// In each column and package, totals is the sum of the rows, other and idle.
-/// merged, dropped, missed, looks and reads are as in struct account.
+/// merged, dropped, missed, unfollowed, looks and reads are as in struct account.
 struct top_table {
 	double seconds = 0;	   ///< the longest of package_seconds
 	std::vector<int> packages; ///< ids
@@ -92,7 +93,8 @@ struct top_table {
 	std::vector<top_row> rows;
 	top_row other, idle;
 	std::vector<std::vector<uint64_t>> totals; ///< [column][package]
-	uint64_t merged = 0, dropped = 0, missed = 0, looks = 0, reads = 0;
+	uint64_t merged = 0, dropped = 0, missed = 0, unfollowed = 0;
+	uint64_t looks = 0, reads = 0;
 	std::vector<std::string> warnings;
 };
 

@@ -2,6 +2,7 @@
 // uncore top: which tasks or cgroups cause the traffic, live or once.
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -13,7 +14,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "attribution/attribution.hpp"
+#include "attribution/attribution_run.hpp"
 #include "attribution/top_columns.hpp"
 #include "attribution/top_table.hpp"
 #include "commands/commands.hpp"
@@ -25,8 +26,8 @@
 
 namespace cli {
 
-/// Milliseconds between two reads of keys, and between two calls of attribution::tend().
-static constexpr unsigned tick_ms = 50;
+/// By tree: for each of --max-tasks, room for so many tasks that exist at the same time.
+static constexpr size_t tree_tasks = 8;
 
 struct top_options {
 	std::vector<std::string> events, metrics;
@@ -87,9 +88,14 @@ public:
 	void open_screen() { screen_ = screen::open(); }
 	void close_screen() { screen_.reset(); }
 	bool on_screen() const { return screen_ != nullptr; }
-	/// Show the table of an account.
+	void take(account interval_account)
+	{
+		last_account_ = std::move(interval_account);
+	}
+	/// Show the table of the account that was taken last.
+	/// @param last whether the run ends.
 	/// @return false when the output cannot be written.
-	bool show(account interval_account);
+	bool show(bool last);
 	/// Handle pressed keys.  @return false on q.
 	bool handle_keys();
 
@@ -132,13 +138,14 @@ std::vector<std::string> display::notes_on_cgroups() const
 	return notes;
 }
 
+/// Names of the option --by, in the order of top_by.
+static constexpr std::array<const char *, 4> by_names = {"task", "process",
+							 "cgroup", "tree"};
+
 std::string display::heading(const top_table &table) const
 {
 	return fmt::format("uncore top: {:.2f} s, by {}, weight {}",
-			   table.seconds,
-			   settings_.by == top_by::cgroup    ? "cgroup"
-			   : settings_.by == top_by::process ? "process"
-							     : "task",
+			   table.seconds, by_names[size_t(settings_.by)],
 			   options_.weight);
 }
 
@@ -183,11 +190,12 @@ void display::draw()
 	screen_->draw(lines, 1);
 }
 
-bool display::show(account interval_account)
+bool display::show(bool last)
 {
-	last_account_ = std::move(interval_account);
 	if (screen_) {
-		draw();
+		// A last table on the screen would disappear at once.
+		if (!last)
+			draw();
 		return true;
 	}
 
@@ -236,11 +244,13 @@ bool display::handle_keys()
 			settings_.reverse = !settings_.reverse;
 			break;
 		case 'b':
-			settings_.by = settings_.by == top_by::task
-					       ? top_by::process
-				       : settings_.by == top_by::process
-					       ? top_by::cgroup
-					       : top_by::task;
+			// By tree, accounts have no tasks and processes.
+			if (settings_.by != top_by::tree)
+				settings_.by = settings_.by == top_by::task
+						       ? top_by::process
+					       : settings_.by == top_by::process
+						       ? top_by::cgroup
+						       : top_by::task;
 			break;
 		}
 	}
@@ -272,58 +282,29 @@ static int run_top(const top_options &options, top_settings &settings,
 		   const uncore::topology &machine)
 {
 	const run_options times = times_of(options);
-	std::unique_ptr<attribution> programs;
-	uncore::result<void> outcome;
 	sink output;
 	display view(options, settings, machine, output);
-	bool printed = true;
-	run_hooks hooks;
+	attribution_hooks hooks;
 
 	if (auto opened = output.open(options.output); !opened)
 		return fail(opened.error());
 
-	hooks.enable = [&]() -> uncore::result<void> {
-		auto started =
-			attribution::start(std::move(attributed), machine);
-
-		if (!started)
-			return started.error();
-		programs = *std::move(started);
+	hooks.enabled = [&] {
 		if (options.form == format::human && options.output.empty() &&
 		    !options.once && times.command.empty())
 			view.open_screen();
-		return {};
 	};
-	hooks.poll = [&] {
-		outcome = programs->tend();
-		return outcome && view.handle_keys();
+	hooks.poll = [&] { return view.handle_keys(); };
+	hooks.add = [&](account interval_account) {
+		view.take(std::move(interval_account));
 	};
-	hooks.poll_ms = tick_ms;
-	hooks.tick = [&](bool last) {
-		if (last)
-			programs->stop();
-		// A last table on the screen would disappear at once.
-		if (!outcome || (last && view.on_screen()))
-			return false;
+	hooks.print = [&](bool last) { return view.show(last); };
 
-		auto interval_account = programs->take();
-
-		if (!interval_account) {
-			outcome = interval_account.error();
-			return false;
-		}
-		printed = view.show(*std::move(interval_account));
-		return printed && !last;
-	};
-
-	auto ended = run(times, hooks);
+	const run_end ended =
+		run_attribution(times, std::move(attributed), machine, hooks);
 
 	view.close_screen();
-	if (!ended)
-		return fail(ended);
-	if (!outcome)
-		return fail(outcome.error());
-	return printed ? ended.status() : failure;
+	return ended ? ended.status() : fail(ended);
 }
 
 /// Check that all processes of -p exist, as a missing process would have no rows.
@@ -404,14 +385,17 @@ static int top(const top_options &options, const context &shared)
 		return fail(outcome.error());
 	if (int status = check_options(options, settings))
 		return status;
-	settings.by = options.by == "cgroup"	? top_by::cgroup
-		      : options.by == "process" ? top_by::process
-						: top_by::task;
+	settings.by = top_by(std::find(by_names.begin(), by_names.end(),
+				       options.by) -
+			     by_names.begin());
+	if (settings.by == top_by::tree)
+		attributed.by = attribution_by::tree;
 	settings.reverse = options.reverse;
 	settings.per_socket = options.per_socket;
 	settings.rows = options.rows;
 	settings.wanted = filter_of(options);
 	attributed.max_tasks = options.max_tasks;
+	attributed.max_followed = tree_tasks * options.max_tasks;
 	attributed.each_cpu = options.each_cpu;
 	attributed.bounded_loops = options.bounded_loops;
 	attributed.resolution =
@@ -440,8 +424,8 @@ void add_top(parser &app, context &shared)
 		.one_value()
 		.type_name("METRIC,...");
 	command.add_option("--by", options->by,
-			   "Sum by task, process or cgroup")
-		.one_of({"task", "process", "cgroup"});
+			   "Sum by task, process, cgroup, or tree: a process with all that it has started since")
+		.one_of({by_names.begin(), by_names.end()});
 	command.add_option("--sort", options->sort,
 			   "An event's or metric's name, cpu, pid or name");
 	command.add_flag("--reverse", options->reverse, "Least active first");

@@ -202,6 +202,9 @@ public:
 
 	run_end run()
 	{
+		if (hooks_.prepare)
+			if (auto outcome = hooks_.prepare(); !outcome)
+				return outcome.error();
 		if (has_command_)
 			if (auto outcome = command_.start(options_.command);
 			    !outcome)

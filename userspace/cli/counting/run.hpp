@@ -35,6 +35,8 @@ void add_run_options(parser &command, run_options &options);
 
 /// Functions that a run calls; a function that returns false ends the run.
 struct run_hooks {
+	/// Prepare to count, before the command's process exists.
+	std::function<uncore::result<void>()> prepare;
 	/// Start counting.
 	std::function<uncore::result<void>()> enable;
 	/// End an interval: read the counters, and print.  @p last: at the end
