@@ -3,7 +3,7 @@
 #include <climits>
 #include <memory>
 
-#include "attribution/cgroup_stat.hpp"
+#include "attribution/share_stat.hpp"
 #include "commands/commands.hpp"
 #include "counting/count_printer.hpp"
 #include "output/message.hpp"
@@ -21,7 +21,10 @@ struct stat_options {
 	std::vector<std::string> events, expressions, metrics;
 	std::vector<cgroup_option> cgroups;
 	std::string each_cgroup;
+	bool attribute = false;
+	std::string by; ///< of --attribute; empty: tree
 	unsigned resolution_us = no_resolution;
+	size_t max_tasks = 0; ///< 0: the default
 	count_options count;
 	scope aggregation = scope::machine;
 	std::string pid, tid, control;
@@ -29,6 +32,11 @@ struct stat_options {
 	bool verbose = false, big_num = false;
 	unsigned repeat = 1;
 
+	/// Are counts divided among tasks?
+	bool has_shares() const
+	{
+		return !cgroups.empty() || !each_cgroup.empty() || attribute;
+	}
 	bool has_metrics() const
 	{
 		return !metrics.empty() || !expressions.empty();
@@ -100,40 +108,71 @@ const char *perf_alternative(const stat_options &options)
 	return nullptr;
 }
 
-/// @return the reason why counts of cgroups exclude an option of the command
+/// @return the reason why counts of sets of tasks exclude an option of the command
 /// line; nullptr without such an option.
-const char *refuse_with_cgroups(const stat_options &options)
+const char *refuse_with_shares(const stat_options &options)
 {
 	if (!options.cgroups.empty() && !options.each_cgroup.empty())
 		return "-G and --for-each-cgroup exclude each other";
+	if (options.attribute &&
+	    (!options.cgroups.empty() || !options.each_cgroup.empty()))
+		return "--attribute and cgroups (-G, --for-each-cgroup) exclude each other";
+	if (options.attribute && options.count.run.command.empty())
+		return "--attribute needs a command: uncore stat --attribute -- COMMAND";
 	if (options.has_metrics())
-		return "stat has no metrics (-M) of cgroups: 'uncore top --by cgroup -M METRIC' has them";
+		return options.attribute
+			       ? "stat has no metrics (-M) of a command: 'uncore top --once --by tree -M METRIC -- COMMAND' has them"
+			       : "stat has no metrics (-M) of cgroups: 'uncore top --by cgroup -M METRIC' has them";
 	if (options.aggregation == scope::box || options.no_aggr)
-		return "a cgroup has no count of each box (--per-box, -A), as a socket's counts are divided among tasks: use --per-socket, or an event of one box";
+		return "tasks have no count of each box (--per-box, -A), as a socket's counts are divided among tasks: use --per-socket, or an event of one box";
 	if (!options.count.save.empty())
-		return "--save has no counts of cgroups: --json has them";
+		return "--save has no counts of tasks or cgroups: --json has them";
 	if (options.repeat > 1)
-		return "-r has no means of cgroups' counts: call stat several times";
+		return "-r has no means of tasks' or cgroups' counts: call stat several times";
 	return nullptr;
 }
 
-/// Count events of --for-each-cgroup or -G.
-int stat_cgroups(const context &shared, stat_options &options)
+/// @return an option without effect, and the options that it is for; nullptr without
+/// such an option.
+const char *refuse_without_shares(const stat_options &options)
 {
-	cgroup_stat_options cgroups{
-		{options.events, options.cgroups, options.each_cgroup},
-		options.aggregation == scope::package};
+	if (options.resolution_us != no_resolution && !options.has_shares())
+		return "--resolution is for --attribute, --for-each-cgroup and -G";
+	if (!options.by.empty() && !options.attribute)
+		return "--by is for --attribute";
+	if (options.max_tasks &&
+	    (!options.attribute || options.by == "cgroup"))
+		return "--max-tasks is for --attribute --by tree";
+	return nullptr;
+}
+
+/// Return the name of a command without its folder.
+std::string name_of(const std::vector<std::string> &command)
+{
+	return command.empty()
+		       ? ""
+		       : command.front().substr(
+				 command.front().find_last_of('/') + 1);
+}
+
+/// Count events of --attribute, --for-each-cgroup or -G.
+int stat_shares(const context &shared, stat_options &options)
+{
+	share_stat_options shares{
+		{options.events, options.cgroups, options.each_cgroup,
+		 options.attribute, options.by == "cgroup",
+		 name_of(options.count.run.command)},
+		options.aggregation};
 
 	if (options.resolution_us != no_resolution)
-		cgroups.resolution_us = options.resolution_us;
-	return count_cgroups(shared, options.count, cgroups);
+		shares.resolution_us = options.resolution_us;
+	if (options.max_tasks)
+		shares.max_tasks = options.max_tasks;
+	return count_shares(shared, options.count, shares);
 }
 
 int stat(const context &shared, stat_options &options)
 {
-	const bool has_cgroups =
-		!options.cgroups.empty() || !options.each_cgroup.empty();
-
 	choose_place(options);
 	if (options.count.perf_json + !options.count.separator.empty() +
 		    (options.count.form != format::human) >
@@ -142,17 +181,17 @@ int stat(const context &shared, stat_options &options)
 			"-x, -j, --csv and --json exclude each other");
 	if (const char *alternative = perf_alternative(options))
 		return fail_usage(alternative);
-	if (const char *reason = refuse_with_cgroups(options);
-	    reason && has_cgroups)
+	if (const char *reason = refuse_with_shares(options);
+	    reason && options.has_shares())
 		return fail_usage(reason);
-	if (options.resolution_us != no_resolution && !has_cgroups)
-		return fail_usage(
-			"--resolution is for --for-each-cgroup and -G");
+	if (const char *reason = refuse_without_shares(options))
+		return fail_usage(reason);
 	if (options.count.append && options.count.output.empty())
 		return fail_usage("--append is for -o FILE");
 	if (options.count.metric_only && !options.has_metrics())
 		return fail_usage("--metric-only is for metrics (-M)");
-	if (options.events.empty() && !options.has_metrics())
+	if (options.events.empty() && !options.has_metrics() &&
+	    !options.attribute)
 		return fail_usage(
 			"nothing to count: give events (-e) or metrics (-M); uncore list shows them");
 
@@ -160,8 +199,8 @@ int stat(const context &shared, stat_options &options)
 		return fail_usage(
 			"-r and -I do not go together: a run has no intervals where its mean is printed");
 
-	if (has_cgroups)
-		return stat_cgroups(shared, options);
+	if (options.has_shares())
+		return stat_shares(shared, options);
 	return options.repeat > 1 ? count_repeatedly(shared, options)
 				  : count_once(shared, options, nullptr);
 }
@@ -214,6 +253,17 @@ void add_stat(parser &app, context &shared)
 		       "Write the numbers of each socket and of the machine to a file, for uncore diff")
 		.not_empty()
 		.type_name("FILE");
+	command.add_flag(
+		"--attribute", options->attribute,
+		"Divide each event among the command with all its descendants, other tasks, and idle time");
+	command.add_option(
+		       "--by", options->by,
+		       "With --attribute: the command's tasks are its process tree (default), or all tasks of its cgroup")
+		.one_of({"tree", "cgroup"});
+	command.add_option(
+		       "--max-tasks", options->max_tasks,
+		       "With --attribute: tasks of the command that may exist at once (65536)")
+		.range(1, 1 << 22);
 	command.add_option(
 		       "--for-each-cgroup", options->each_cgroup,
 		       "Count each event in each cgroup and the cgroups in it, as uncore top divides counts")
@@ -229,7 +279,7 @@ void add_stat(parser &app, context &shared)
 		.type_name("CGROUP,...");
 	command.add_option(
 		       "--resolution", options->resolution_us,
-		       "With cgroups: read a socket's counters at most every N microseconds (100); 0: at each context switch")
+		       "With --attribute and cgroups: read a socket's counters at most every N microseconds (100); 0: at each context switch")
 		.range(0, 1000000)
 		.type_name("MICROSECONDS");
 	command.add_option("-D,--delay", options->count.run.delay_ms,

@@ -5,6 +5,8 @@
 #include "counting/count_printer.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -16,6 +18,7 @@
 #include "output/table.hpp"
 #include "terminal/colour.hpp"
 #include "terminal/layout.hpp"
+#include "terminal/text.hpp"
 
 namespace cli {
 
@@ -37,7 +40,7 @@ using reading = std::vector<const report_line *>;
 
 const uncore::metric_info &metric_of(const reading &numbers)
 {
-	return *numbers.front()->counted.metric();
+	return *numbers.front()->counted.metric;
 }
 
 /// Collect the numbers of each metric from lines that are sorted by metric.
@@ -47,7 +50,7 @@ std::vector<reading> readings_of(const std::vector<report_line> &lines)
 
 	for (const report_line &line : lines) {
 		if (metrics.empty() ||
-		    &metric_of(metrics.back()) != line.counted.metric())
+		    &metric_of(metrics.back()) != line.counted.metric)
 			metrics.emplace_back();
 		metrics.back().push_back(&line);
 	}
@@ -57,8 +60,8 @@ std::vector<reading> readings_of(const std::vector<report_line> &lines)
 			[](const report_line *a, const report_line *b) {
 				// The package of the whole machine is -1:
 				// as unsigned, the largest number.
-				return unsigned(a->counted.package()) <
-				       unsigned(b->counted.package());
+				return unsigned(a->counted.package) <
+				       unsigned(b->counted.package);
 			});
 	return metrics;
 }
@@ -66,8 +69,8 @@ std::vector<reading> readings_of(const std::vector<report_line> &lines)
 /// Format a number, with a mark if put_remarks() prints a remark on it.
 std::string cell_of(const report_line &line)
 {
-	return human(line.value, line.counted.unit()) +
-	       (line.counted.reason().empty() ? "" : "*");
+	return human(line.value, line.counted.unit) +
+	       (line.counted.reason.empty() ? "" : "*");
 }
 
 /// Format the number of a metric for a box, package or the machine; "-" without a
@@ -77,16 +80,61 @@ std::string cell_of(const reading &metric, scope line_scope, int package,
 {
 	for (const report_line *line : metric)
 		if (line->scope == line_scope && line->box() == box &&
-		    line->counted.package() == package)
+		    line->counted.package == package)
 			return cell_of(*line);
 	return "-";
 }
 
+/// The numbers of a set of counters.
+class counter_numbers : public number_source {
+public:
+	explicit counter_numbers(const uncore::counter_set &counters)
+		: counters_(counters)
+	{
+	}
+	std::vector<report_line> lines(scope line_scope,
+				       period when) const override;
+	double seconds(period when) const override
+	{
+		return std::chrono::duration<double>(counters_.elapsed(when))
+			.count();
+	}
+
+private:
+	const uncore::counter_set &counters_;
+};
+
+std::vector<report_line> counter_numbers::lines(scope line_scope,
+						period when) const
+{
+	std::vector<report_line> lines;
+
+	for (const uncore::counted_value &counted :
+	     counters_.values(line_scope, when)) {
+		const double error = counted.standard_error();
+
+		lines.push_back({{counted.index(), counted.name(),
+				  counted.unit(), counted.metric(),
+				  counted.first_event(), counted.pmu(),
+				  counted.package(), counted.raw(),
+				  counted.enabled(), counted.running(),
+				  counted.share(),
+				  std::string(counted.reason())},
+				 line_scope,
+				 counted.value(),
+				 error,
+				 error,
+				 double(counted.running().count()),
+				 counted.share()});
+	}
+	return lines;
+}
+
 class count_printer : public report {
 public:
-	count_printer(measurement &counts, const count_layout &layout,
-		      run_means *means)
-		: report(counts, scopes_of(layout),
+	count_printer(measurement &counts, const number_source &numbers,
+		      const count_layout &layout, run_means *means)
+		: report(counts, numbers, scopes_of(layout),
 			 layout.table ? layout.table->name : "", means),
 		  layout_(layout)
 	{
@@ -119,7 +167,8 @@ private:
 	void put_remarks(const std::vector<report_line> &lines);
 
 	const count_layout layout_;
-	size_t name_width_ = 5, box_width_ = 3; ///< columns of lines
+	/// Columns of lines.
+	size_t name_width_ = 5, box_width_ = 3, tasks_width_ = 6;
 	/// Titles have been printed; lines have rates.
 	bool titled_ = false, rated_ = false;
 };
@@ -169,11 +218,28 @@ void count_printer::put_row(const std::string &row, std::string_view reason)
 void count_printer::fit_columns(const std::vector<report_line> &lines)
 {
 	for (const report_line &line : lines) {
-		name_width_ = std::max(name_width_, width(line.counted.name()));
+		name_width_ = std::max(name_width_, width(line.counted.name));
 		box_width_ = std::max(box_width_, line.box().size());
+		tasks_width_ = std::max(tasks_width_,
+					width(printable(line.tasks.title)));
 		// A mean of several runs has no rate, as each run has its own time.
-		rated_ = rated_ || (!means_ && !line.counted.metric());
+		rated_ = rated_ || (!means_ && !line.counted.metric);
 	}
+}
+
+/// Fill a cell of a line up to a number of columns, and add the gap to the next cell.
+std::string padded(std::string_view text, size_t columns)
+{
+	return fmt::format("{}{:{}}  ", text, "",
+			   columns - std::min(columns, width(text)));
+}
+
+std::string upper_case(std::string_view word)
+{
+	std::string text(word);
+
+	std::transform(text.begin(), text.end(), text.begin(), ::toupper);
+	return text;
 }
 
 void count_printer::put_line_titles(period report_period)
@@ -192,36 +258,39 @@ void count_printer::put_line_titles(period report_period)
 		title += fmt::format("{:>6}  ", "SOCKET");
 	if (layout_.scope == scope::box)
 		title += fmt::format("{:<{}}  ", "BOX", box_width_);
-	title += fmt::format("{:<{}}  {:>20}", "NAME", name_width_, "VALUE");
+	title += fmt::format("{:<{}}  ", "NAME", name_width_);
+	if (!numbers_.tasks_key().empty())
+		title += padded(upper_case(numbers_.tasks_key()), tasks_width_);
+	title += fmt::format("{:>20}", "VALUE");
 	put("{}\n", bold(out(), title));
 }
 
 void count_printer::put_line(const report_line &line, period report_period)
 {
-	const uncore::counted_value &counted = line.counted;
+	const counted_number &counted = line.counted;
 	std::string row;
 
 	if (report_period == period::interval)
 		row += fmt::format("{:>9.3f}  ", now());
 	if (layout_.scope != scope::machine)
 		row += fmt::format("{:>6}  ",
-				   counted.package() < 0
+				   counted.package < 0
 					   ? ""
-					   : std::to_string(counted.package()));
+					   : std::to_string(counted.package));
 	if (layout_.scope == scope::box)
 		row += fmt::format("{:<{}}  ", line.box(), box_width_);
 
-	std::string text = human(line.value, counted.unit());
+	std::string text = human(line.value, counted.unit);
 
 	// This run has not counted the event.  The value is finite if it is a
 	// mean, and another run has counted the event.
-	if (!counted.metric() && !counted.running().count() &&
+	if (!counted.metric && !counted.running.count() &&
 	    !std::isfinite(line.value))
-		text = counted.reason().empty() ? "not counted" : "-";
-	row += fmt::format("{}{:{}}  {:>20}", counted.name(), "",
-			   name_width_ -
-				   std::min(name_width_, width(counted.name())),
-			   text);
+		text = counted.reason.empty() ? "not counted" : "-";
+	row += padded(counted.name, name_width_);
+	if (!numbers_.tasks_key().empty())
+		row += padded(printable(line.tasks.title), tasks_width_);
+	row += fmt::format("{:>20}", text);
 	if (rated_) {
 		const std::string rate =
 			rate_text(line, seconds(report_period));
@@ -230,12 +299,14 @@ void count_printer::put_line(const report_line &line, period report_period)
 			"  {:13}",
 			rate.empty() ? "" : fmt::format("# {:>11}", rate));
 	}
+	if (std::isfinite(line.tasks.part))
+		row += fmt::format("  {:>7}", percent(line.tasks.part));
 	if (const std::string scaling = scaling_text(line); !scaling.empty())
 		row += "  " + scaling;
-	if (means_ && counted.share() >= 1)
+	if (means_ && counted.share >= 1)
 		row += "  " + line.error_text();
 	row.erase(row.find_last_not_of(' ') + 1);
-	put_row(row, counted.reason());
+	put_row(row, counted.reason);
 }
 
 void count_printer::put_lines(period report_period,
@@ -284,7 +355,7 @@ void count_printer::put_boxes(const std::vector<reading> &metrics)
 
 	for (const report_line *line : metrics.front()) {
 		const int previous_package =
-			std::exchange(package, line->counted.package());
+			std::exchange(package, line->counted.package);
 		std::vector<std::string> row{"", std::string(line->box())};
 
 		if (line->scope == scope::machine)
@@ -342,19 +413,19 @@ void count_printer::put_remarks(const std::vector<report_line> &lines)
 	table scaled({{""}, {""}});
 
 	for (const report_line &line : lines) {
-		const std::string_view reason = line.counted.reason();
+		const std::string_view reason = line.counted.reason;
 		const std::string scaling =
 			line.scope == scope::machine ? scaling_text(line) : "";
 
 		// Such a metric has no numbers of boxes in the tables.
 		if (line.scope == scope::box &&
-		    !is_by_box(*line.counted.metric()))
+		    !is_by_box(*line.counted.metric))
 			continue;
 		if (!reason.empty() &&
 		    !std::count(reasons.begin(), reasons.end(), reason))
 			reasons.push_back(reason);
 		if (!scaling.empty())
-			scaled.add({std::string(line.counted.name()), scaling});
+			scaled.add({std::string(line.counted.name), scaling});
 	}
 	if (!reasons.empty())
 		put("\n");
@@ -437,6 +508,14 @@ int count_printer::save_numbers(int status)
 
 } // namespace
 
+std::unique_ptr<report> make_report(measurement &counts,
+				    const number_source &numbers,
+				    const count_layout &layout)
+{
+	return std::make_unique<count_printer>(counts, numbers, layout,
+					       nullptr);
+}
+
 int count(const context &shared, count_options &options,
 	  const count_layout &layout,
 	  const std::function<uncore::result<void>(measurement &)> &add,
@@ -452,7 +531,8 @@ int count(const context &shared, count_options &options,
 	if (auto added = add(counts); !added)
 		return fail(added.error());
 
-	count_printer printer(counts, layout, means);
+	const counter_numbers numbers(counts.counters());
+	count_printer printer(counts, numbers, layout, means);
 	const int status =
 		counts.run([&](bool last) { return printer.print(last); });
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "catalogue_tables.hpp"
 #include "counting/count_report.hpp"
@@ -19,6 +20,11 @@ struct count_layout {
 	/// Group whose metrics are in a table; nullptr for lines.
 	const uncore::metric_group *table = nullptr;
 };
+
+/// Make a report of numbers.  The arguments must outlive the report.
+std::unique_ptr<report> make_report(measurement &counts,
+				    const number_source &numbers,
+				    const count_layout &layout);
 
 /// Open the counters that @p add adds, count as the options say, and print.
 /// @param means for one of several runs: add the numbers of this run to the means, and

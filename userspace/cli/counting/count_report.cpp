@@ -13,6 +13,7 @@
 #include "output/number.hpp"
 #include "output/table.hpp"
 #include "process/output_file.hpp"
+#include "terminal/text.hpp"
 
 namespace cli {
 
@@ -77,31 +78,14 @@ void run_means::put_into(std::vector<report_line> &lines) const
 
 double report::seconds(period report_period) const
 {
-	return means_ ? means_->seconds()
-		      : in_seconds(counts_.counters().elapsed(report_period));
-}
-
-static report_line line_of(uncore::counted_value counted, scope line_scope)
-{
-	const double value = counted.value();
-	const double error = counted.standard_error();
-	const double running = double(counted.running().count());
-	const double share = counted.share();
-
-	return {std::move(counted),
-		line_scope,
-		value,
-		error,
-		error,
-		running,
-		share};
+	return means_ ? means_->seconds() : numbers_.seconds(report_period);
 }
 
 static void sort(std::vector<report_line> &lines)
 {
 	std::stable_sort(lines.begin(), lines.end(),
 			 [](const report_line &a, const report_line &b) {
-				 return a.counted.index() < b.counted.index();
+				 return a.counted.index < b.counted.index;
 			 });
 }
 
@@ -111,12 +95,12 @@ void report::gather(period report_period)
 {
 	lines_.clear();
 	for (const scope line_scope : scopes_)
-		for (uncore::counted_value &counted :
-		     counts_.counters().values(line_scope, report_period))
-			if (counted.metric() || (!options_.metric_only &&
-						 line_scope == scopes_.front()))
-				lines_.push_back(line_of(std::move(counted),
-							 line_scope));
+		for (report_line &line :
+		     numbers_.lines(line_scope, report_period))
+			if (line.counted.metric ||
+			    (!options_.metric_only &&
+			     line_scope == scopes_.front()))
+				lines_.push_back(std::move(line));
 	sort(lines_);
 }
 
@@ -126,10 +110,9 @@ void report::gather_saved()
 {
 	lines_.clear();
 	for (const scope line_scope : {scope::package, scope::machine})
-		for (uncore::counted_value &counted :
-		     counts_.counters().values(line_scope, period::total))
-			lines_.push_back(
-				line_of(std::move(counted), line_scope));
+		for (report_line &line :
+		     numbers_.lines(line_scope, period::total))
+			lines_.push_back(std::move(line));
 	sort(lines_);
 }
 
@@ -148,42 +131,49 @@ void report::put_cell(std::string_view cell)
 void report::put_csv(const report_line &line, bool total)
 {
 	const std::string &sep = separator_;
-	const uncore::counted_value &counted = line.counted;
+	const counted_number &counted = line.counted;
 
 	if (total)
 		put("total{}", sep);
 	else
 		put("{:.6f}{}", now(), sep);
 	put("{}{}", word_of(line.scope), sep);
-	if (counted.package() >= 0)
-		put("{}", counted.package());
+	if (counted.package >= 0)
+		put("{}", counted.package);
 	put("{}{}{}", sep, line.box(), sep);
-	put_cell(counted.name());
+	put_cell(counted.name);
 	put("{}", sep);
+	if (!numbers_.tasks_key().empty()) {
+		put_cell(printable(line.tasks.name));
+		put("{}", sep);
+	}
 	if (std::isfinite(line.value))
 		put("{}", line.value);
 	put("{}", sep);
-	put_cell(counted.unit());
-	if (counted.metric())
+	put_cell(counted.unit);
+	if (counted.metric)
 		put("{}{}{}", sep, sep, sep);
 	else
-		put("{}{}{}{}{}{}", sep, counted.raw(), sep,
-		    counted.enabled().count(), sep, counted.running().count());
-	put("{}{}{}", sep, counted.share(), sep);
+		put("{}{}{}{}{}{}", sep, counted.raw, sep,
+		    counted.enabled.count(), sep, counted.running.count());
+	put("{}{}{}", sep, counted.share, sep);
 	if (std::isfinite(line.error))
 		put("{}", line.error);
 	put("{}", sep);
-	put_cell(counted.reason());
+	put_cell(counted.reason);
 	put("\n");
 }
 
 void report::put_csv(period report_period)
 {
-	static constexpr const char *titles[] = {
+	std::vector<std::string_view> titles = {
 		"time",	   "scope", "socket", "pmu",	    "name",
 		"value",   "unit",  "raw",    "enabled_ns", "running_ns",
 		"running", "error", "reason"};
 
+	if (!numbers_.tasks_key().empty())
+		titles.insert(std::find(titles.begin(), titles.end(), "value"),
+			      numbers_.tasks_key());
 	if (!titled_)
 		put("{}\n", fmt::join(titles, separator_));
 	titled_ = true;
@@ -193,33 +183,36 @@ void report::put_csv(period report_period)
 }
 
 /// Convert a line; nlohmann writes a value that is not a number as null.
-static json as_json(const report_line &line, bool is_mean)
+static json as_json(const report_line &line, std::string_view tasks_key,
+		    bool is_mean)
 {
-	const uncore::counted_value &counted = line.counted;
-	json entry = {{counted.metric() ? "metric" : "event", counted.name()},
+	const counted_number &counted = line.counted;
+	json entry = {{counted.metric ? "metric" : "event", counted.name},
 		      {"scope", word_of(line.scope)}};
 
-	if (counted.package() >= 0)
-		entry["socket"] = counted.package();
-	if (counted.pmu())
-		entry["pmu"] = counted.pmu()->name;
+	if (!line.tasks.name.empty())
+		entry[tasks_key] = line.tasks.name;
+	if (counted.package >= 0)
+		entry["socket"] = counted.package;
+	if (counted.pmu)
+		entry["pmu"] = counted.pmu->name;
 	entry["value"] = line.value;
-	entry["unit"] = counted.unit();
-	if (counted.metric()) {
-		entry["seconds"] = in_seconds(counted.enabled());
+	entry["unit"] = counted.unit;
+	if (counted.metric) {
+		entry["seconds"] = in_seconds(counted.enabled);
 	} else {
-		entry["raw"] = counted.raw();
-		entry["enabled_ns"] = counted.enabled().count();
-		entry["running_ns"] = counted.running().count();
+		entry["raw"] = counted.raw;
+		entry["enabled_ns"] = counted.enabled.count();
+		entry["running_ns"] = counted.running.count();
 	}
-	entry["running"] = counted.share();
+	entry["running"] = counted.share;
 	entry["error"] = line.error;
 	if (is_mean)
 		entry["multiplexing_error"] = line.scaling_error;
-	if (none_seen(line) && !counted.metric())
+	if (none_seen(line) && !counted.metric)
 		entry["upper_bound"] = upper_bound(line);
-	if (!counted.reason().empty())
-		entry["reason"] = counted.reason();
+	if (!counted.reason.empty())
+		entry["reason"] = counted.reason;
 	return entry;
 }
 
@@ -236,11 +229,13 @@ json report::as_document(period report_period) const
 	document["total"] = report_period == period::total;
 	if (means_)
 		document["runs"] = means_->runs();
+	numbers_.add_to(document);
 	document["events"] = json::array();
 	document["metrics"] = json::array();
 	for (const report_line &line : lines_)
-		document[line.counted.metric() ? "metrics" : "events"]
-			.push_back(as_json(line, means_));
+		document[line.counted.metric ? "metrics" : "events"]
+			.push_back(
+				as_json(line, numbers_.tasks_key(), means_));
 	for (const missing_metric &metric : counts_.missing())
 		missing.push_back(
 			{{"metric", metric.name}, {"reason", metric.reason}});
@@ -261,11 +256,11 @@ void report::put(const table &rows)
 
 /// Return the socket of a number.  duration_time has no socket; perf reads it on the
 /// first socket.
-static const uncore::package &socket_of(const uncore::counted_value &counted,
+static const uncore::package &socket_of(const counted_number &counted,
 					const uncore::topology &machine)
 {
 	for (const uncore::package &package : machine.packages())
-		if (package.id == counted.package())
+		if (package.id == counted.package)
 			return package;
 	return machine.packages().front();
 }
@@ -289,12 +284,12 @@ perf_row report::perf_row_of(const report_line &line) const
 {
 	const uncore::topology &machine = counts_.counters().machine();
 	const uncore::package &socket = socket_of(line.counted, machine);
-	const uncore::event *event = line.counted.first_event();
+	const uncore::event *event = line.counted.event;
 	const std::vector<int> cpus = counting_cpus(event, socket, machine);
 	perf_row row;
 
-	row.metric = line.counted.metric();
-	row.unit = line.counted.unit();
+	row.metric = line.counted.metric;
+	row.unit = line.counted.unit;
 	row.value = line.value;
 	row.error = line.error;
 	row.scale = event ? event->scale : 1;
@@ -308,8 +303,10 @@ perf_row report::perf_row_of(const report_line &line) const
 		row.number = socket.id;
 	else if (row.place == perf_place::node)
 		row.number = counts_.node_of(cpus.front());
-	row.name = line.counted.name();
-	if (const uncore::pmu_info *pmu = line.counted.pmu())
+	if (!numbers_.tasks_key().empty())
+		row.tasks = {numbers_.tasks_key(), std::string(line.tasks.name)};
+	row.name = line.counted.name;
+	if (const uncore::pmu_info *pmu = line.counted.pmu)
 		row.name = perf_name(row.name, pmu->name);
 	return row;
 }
@@ -330,14 +327,15 @@ void report::put_perf(period report_period)
 		std::stable_sort(
 			lines_.begin(), lines_.end(),
 			[](const report_line &a, const report_line &b) {
-				return std::max(a.counted.package(), 0) <
-				       std::max(b.counted.package(), 0);
+				return std::max(a.counted.package, 0) <
+				       std::max(b.counted.package, 0);
 			});
 	for (const report_line &line : lines_) {
 		perf_row row = perf_row_of(line);
 
 		if (report_period == period::interval)
-			row.time = counts_.counters().elapsed(period::total);
+			row.time = std::chrono::nanoseconds(
+				int64_t(numbers_.seconds(period::total) * 1e9));
 		row.summary = report_period == period::total && has_intervals();
 		put("{}", options_.perf_json ? perf_json(row)
 					     : perf_csv(row, separator_));
@@ -392,8 +390,7 @@ bool report::print(bool last)
 
 void report::add_run()
 {
-	const double seconds =
-		in_seconds(counts_.counters().elapsed(period::total));
+	const double seconds = numbers_.seconds(period::total);
 
 	gather(period::total);
 	means_->add(lines_, seconds);

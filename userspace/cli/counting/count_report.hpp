@@ -5,6 +5,9 @@
 // count_printer formats.
 #pragma once
 
+#include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,9 +27,31 @@ namespace cli {
 /// if the error is not a number.
 std::string error_text(double value, double error, std::string_view unit);
 
+/// An event's count or a metric's value, as uncore::counted_value describes them.
+struct counted_number {
+	size_t index = 0; ///< order of the output
+	std::string_view name = {}, unit = {};
+	const uncore::metric_info *metric = nullptr;
+	const uncore::event *event = nullptr; ///< first event
+	const uncore::pmu_info *pmu = nullptr;
+	int package = -1;
+	uint64_t raw = 0;
+	std::chrono::nanoseconds enabled{0}, running{0};
+	double share = 1;
+	std::string reason = {};
+};
+
+/// The tasks that a count is of.
+struct counted_for {
+	std::string_view name;	///< for programs; empty for all
+	std::string_view title; ///< for people
+	/// Part of the event's count; not a number for all tasks.
+	double part = std::nan("");
+};
+
 /// An event's count or a metric's value in a scope.
 struct report_line {
-	uncore::counted_value counted;
+	counted_number counted;
 	uncore::scope scope;
 	/// The value and its standard error.  With several runs: the mean of
 	/// their values, and the standard error of the mean, from the
@@ -38,15 +63,15 @@ struct report_line {
 	/// Time for which the event counted, in nanoseconds, and as a part of
 	/// the time for which it was enabled.  With several runs: means.
 	double running, share;
+	counted_for tasks = {};
 
 	std::string_view box() const
 	{
-		return counted.pmu() ? std::string_view(counted.pmu()->name)
-				     : "";
+		return counted.pmu ? std::string_view(counted.pmu->name) : "";
 	}
 	std::string error_text() const
 	{
-		return cli::error_text(value, error, counted.unit());
+		return cli::error_text(value, error, counted.unit);
 	}
 };
 
@@ -85,6 +110,25 @@ private:
 	std::unique_ptr<run_means> saved_;
 };
 
+/// The numbers of a report.
+class number_source {
+public:
+	virtual ~number_source() = default;
+	/// Get the numbers of a scope.
+	virtual std::vector<report_line> lines(uncore::scope line_scope,
+					       uncore::period when) const = 0;
+	/// Length of an interval or of the run until now, in seconds.
+	virtual double seconds(uncore::period when) const = 0;
+	/// Return what tells apart the tasks of the lines, such as "cgroup";
+	/// empty where lines are of all tasks.
+	virtual std::string_view tasks_key() const { return {}; }
+	/// Add members to a JSON document.
+	virtual void add_to(nlohmann::ordered_json &document) const
+	{
+		(void)document;
+	}
+};
+
 class report {
 public:
 	/// @param scopes scopes of metrics, in the order of the output; events
@@ -92,10 +136,13 @@ public:
 	/// @param set name of the group of metrics, or empty.
 	/// @param means nullptr, or the means of several runs.  Then print()
 	/// prints nothing; call add_run() and print_means().
-	report(measurement &counts, std::vector<uncore::scope> scopes,
-	       std::string_view set = {}, run_means *means = nullptr)
-		: counts_(counts), options_(counts.options()),
-		  scopes_(std::move(scopes)), means_(means), set_(set),
+	/// @p counts and @p numbers must outlive the object.
+	report(measurement &counts, const number_source &numbers,
+	       std::vector<uncore::scope> scopes, std::string_view set = {},
+	       run_means *means = nullptr)
+		: counts_(counts), numbers_(numbers),
+		  options_(counts.options()), scopes_(std::move(scopes)),
+		  means_(means), set_(set),
 		  separator_(options_.separator.empty() ? ","
 							: options_.separator)
 	{
@@ -139,6 +186,7 @@ protected:
 	std::FILE *out() const { return counts_.output().file(); }
 
 	measurement &counts_;
+	const number_source &numbers_;
 	const count_options &options_;
 	const std::vector<uncore::scope> scopes_;
 	run_means *const means_;

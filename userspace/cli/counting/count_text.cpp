@@ -15,9 +15,9 @@ namespace cli {
 bool none_seen(const report_line &line)
 {
 	// The error of a metric is unknown if its events were not seen.
-	if (line.value != 0 || line.counted.share() >= 1)
+	if (line.value != 0 || line.counted.share >= 1)
 		return false;
-	return line.counted.metric() ? !(line.error > 0) : !line.counted.raw();
+	return line.counted.metric ? !(line.error > 0) : !line.counted.raw;
 }
 
 double upper_bound(const report_line &line)
@@ -26,17 +26,17 @@ double upper_bound(const report_line &line)
 	// events are independent and three are expected in this part, the
 	// probability of none is 5 %.  Scale three to the whole time.
 	constexpr double most_unseen = 3;
-	const uncore::counted_value &counted = line.counted;
+	const counted_number &counted = line.counted;
 
-	return most_unseen * double(counted.enabled().count()) /
-	       double(counted.running().count()) * counted.first_event()->scale;
+	return most_unseen * double(counted.enabled.count()) /
+	       double(counted.running.count()) * counted.event->scale;
 }
 
 std::string scaling_text(const report_line &line)
 {
-	const std::string part = percent(line.counted.share()) + " of the time";
+	const std::string part = percent(line.counted.share) + " of the time";
 
-	if (line.counted.share() >= 1 || !std::isfinite(line.value))
+	if (line.counted.share >= 1 || !std::isfinite(line.value))
 		return "";
 	if (none_seen(line))
 		return "none seen in " + part;
@@ -53,11 +53,11 @@ std::string rate_text(double rate, std::string_view unit)
 
 std::string rate_text(const report_line &line, double seconds)
 {
-	const uncore::event *event = line.counted.first_event();
+	const uncore::event *event = line.counted.event;
 
 	if (!event || event->type == uncore::event::duration_time)
 		return "";
-	return rate_text(line.value / seconds, line.counted.unit());
+	return rate_text(line.value / seconds, line.counted.unit);
 }
 
 } // namespace cli

@@ -87,8 +87,9 @@ static std::string csv_event(const perf_row &row, std::string_view separator)
 		fmt::format("{}{}{}{}{}", count_text(row), separator, row.unit,
 			    separator, printable(row.name));
 
-	if (row.cgroup)
-		text += fmt::format("{}{}", separator, printable(*row.cgroup));
+	if (row.tasks)
+		text += fmt::format("{}{}", separator,
+				    printable(row.tasks->second));
 	if (row.repeated)
 		text += fmt::format("{}{:.2f}%", separator, variance(row));
 	text += fmt::format("{}{:.0f}{}{:.2f}", separator, row.running,
@@ -154,9 +155,9 @@ static std::string json_event(const perf_row &row)
 		counted ? fmt::format("{:.6f}", row.value) : not_counted,
 		json_string(row.unit), json_string(row.name));
 
-	if (row.cgroup)
-		text += fmt::format("\"cgroup\" : {}, ",
-				    json_string(*row.cgroup));
+	if (row.tasks)
+		text += fmt::format("\"{}\" : {}, ", row.tasks->first,
+				    json_string(row.tasks->second));
 	if (row.repeated)
 		text += fmt::format("\"variance\" : {:.2f}, ", variance(row));
 	text += fmt::format("\"event-runtime\" : {:.0f}, \"pcnt-running\" : "

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace cli {
 
@@ -18,8 +19,9 @@ enum class perf_place { none, cpu, socket, node };
 /// A count or a metric's value, with the columns that perf puts before it.
 struct perf_row {
 	std::string name; ///< of the event or metric
-	/// Cgroup in which an event is counted, as the user wrote its name.
-	std::optional<std::string> cgroup;
+	/// The tasks that an event is counted for: a key such as "cgroup", and the
+	/// cgroup as the user wrote its name.
+	std::optional<std::pair<std::string_view, std::string>> tasks;
 	std::string_view unit;
 	double value = 0; ///< not a number: not counted
 	double error = 0; ///< standard error of the value

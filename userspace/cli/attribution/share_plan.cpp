@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "attribution/cgroup_plan.hpp"
+#include "attribution/share_plan.hpp"
 
 #include <algorithm>
 #include <map>
@@ -9,6 +9,7 @@
 
 #include <uncore/event.hpp>
 
+#include "attribution/top_columns.hpp"
 #include "counting/event_notes.hpp"
 
 namespace cli {
@@ -33,13 +34,13 @@ namespace {
 /// each event before the option, --for-each-cgroup counts all events in each cgroup.
 class planner {
 public:
-	planner(const cgroup_request &request, const uncore::topology &machine,
+	planner(const share_request &request, const uncore::topology &machine,
 		const cgroup_names &names)
 		: request_(request), machine_(machine), names_(names)
 	{
 	}
 
-	uncore::result<cgroup_plan> plan();
+	uncore::result<share_plan> plan();
 
 private:
 	uncore::result<void> add_events(const std::string &list);
@@ -48,11 +49,12 @@ private:
 	uncore::result<void> expand_events();
 	uncore::result<void> assign_cgroups();
 	uncore::result<void> assign_cgroups(const cgroup_option &option);
+	void divide_events();
 
-	const cgroup_request &request_;
+	const share_request &request_;
 	const uncore::topology &machine_;
 	const cgroup_names &names_;
-	cgroup_plan plan_;
+	share_plan plan_;
 	/// Column by the event's text.  Equal events share a column, as the boxes
 	/// have few counters.
 	std::map<std::string, size_t> column_of_;
@@ -72,8 +74,10 @@ uncore::result<void> planner::add_event(const uncore::event_term &term)
 			return uncore::error{
 				errc::unsupported,
 				fmt::format(
-					"{}: not an event of a box: perf stat counts it for a cgroup",
-					term.name)};
+					"{}: not an event of a box: perf stat counts it for {}",
+					term.name,
+					request_.attribute ? "a command"
+							   : "a cgroup")};
 
 	const auto [column, added] =
 		column_of_.emplace(term.text, plan_.columns.size());
@@ -110,14 +114,18 @@ uncore::result<size_t> planner::add_cgroup(const std::string &written)
 			fmt::format(
 				"there is no cgroup '{}': create it before stat begins (systemd-cgls lists all)",
 				written)};
-	plan_.cgroups.push_back({written, path});
-	return plan_.cgroups.size() - 1;
+	// The root cgroup has all counts, as perf counts the idle task in it.
+	plan_.tasks.push_back({path.empty() || path == "/"
+				       ? counted_tasks::kind::all
+				       : counted_tasks::kind::cgroup,
+			       written, written, path});
+	return plan_.tasks.size() - 1;
 }
 
 /// Plan all events in each cgroup of --for-each-cgroup.  Like perf, ignore empty names.
 uncore::result<void> planner::expand_events()
 {
-	for (const std::string &written : split(request_.for_each)) {
+	for (const std::string &written : split(request_.each_cgroup)) {
 		if (written.empty())
 			continue;
 
@@ -126,9 +134,9 @@ uncore::result<void> planner::expand_events()
 		if (!cgroup)
 			return cgroup.error();
 		for (const size_t column : columns_)
-			plan_.events.push_back({column, *cgroup});
+			plan_.shares.push_back({column, *cgroup});
 	}
-	if (plan_.events.empty())
+	if (plan_.shares.empty())
 		return uncore::error{errc::invalid,
 				     "--for-each-cgroup names no cgroup"};
 	return {};
@@ -172,33 +180,59 @@ uncore::result<void> planner::assign_cgroups()
 	const auto no_cgroup = add_cgroup("");
 
 	cgroup_of_.assign(columns_.size(), *no_cgroup);
-	for (const cgroup_option &option : request_.in_order)
+	for (const cgroup_option &option : request_.cgroups)
 		if (auto assigned = assign_cgroups(option); !assigned)
 			return assigned;
 	for (size_t i = 0; i < columns_.size(); i++)
-		plan_.events.push_back({columns_[i], cgroup_of_[i]});
+		plan_.shares.push_back({columns_[i], cgroup_of_[i]});
 	return {};
 }
 
-uncore::result<cgroup_plan> planner::plan()
+/// Plan for each event all its counts, and their division.
+void planner::divide_events()
 {
-	if (!names_.are_there())
+	using kind = counted_tasks::kind;
+
+	plan_.divides = true;
+	if (!request_.by_cgroup)
+		plan_.by = attribution_by::command;
+	plan_.tasks = {{kind::all, "", "", ""},
+		       {kind::command, "command",
+			request_.command + " and its descendants", ""},
+		       {kind::others, "other", "other tasks", ""},
+		       {kind::idle, "idle", "idle", ""}};
+	for (const size_t column : columns_)
+		for (size_t i = 0; i < plan_.tasks.size(); i++)
+			plan_.shares.push_back({column, i});
+}
+
+uncore::result<share_plan> planner::plan()
+{
+	if (!names_.are_there() && !(request_.attribute && !request_.by_cgroup))
 		return uncore::error{
 			errc::unsupported,
 			"no file system of cgroups is mounted: mount -t cgroup2 none /sys/fs/cgroup"};
 	for (const std::string &list : request_.event_lists)
 		if (auto added = add_events(list); !added)
 			return added.error();
+	if (request_.attribute) {
+		if (request_.event_lists.empty())
+			if (auto added = add_events(default_events(machine_));
+			    !added)
+				return added.error();
+		divide_events();
+		return std::move(plan_);
+	}
 
 	const auto planned =
-		request_.for_each.empty() ? assign_cgroups() : expand_events();
+		request_.each_cgroup.empty() ? assign_cgroups() : expand_events();
 
 	if (!planned)
 		return planned.error();
 	return std::move(plan_);
 }
 
-uncore::result<cgroup_plan> plan_cgroups(const cgroup_request &request,
+uncore::result<share_plan> plan_shares(const share_request &request,
 					 const uncore::topology &machine,
 					 const cgroup_names &names)
 {
