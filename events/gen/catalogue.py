@@ -402,7 +402,7 @@ class Generation:
             return own
         if not isinstance(own, dict):
             return own or self.base.registers
-        merged, wrong = inherit.merge_registers(self.base.registers, own,
+        merged, wrong = inherit.merge_keys(self.base.registers, own,
                                                 self.base.name)
         self.reasons.extend("%s/boxes.json: %s" % (self.shown, reason)
                             for reason in wrong)

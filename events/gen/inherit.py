@@ -105,17 +105,17 @@ def apply_difference(base, own, key, like, name, defaults):
     return entries, reasons
 
 
-def merge_registers(base, own, like):
+def merge_keys(base, own, like, part="Registers"):
     """
-    Return the registers of @base with the keys of @own, and the faults of @own.  A
-    note belongs to the section beside it: a new section removes the inherited note.
+    Return the Registers or Names of @base with the keys of @own, and the faults of @own.
+    A note belongs to the section beside it: a new section removes the inherited note.
     """
     merged, reasons = dict(base), []
     if "Section" in own:
         merged.pop("Note", None)
     for key, value in own.items():
         if key != "Section" and base.get(key) == value:
-            reasons.append("Registers: %s is what %s has" % (key, like))
+            reasons.append("%s: %s is what %s has" % (part, key, like))
         if value is None:
             merged.pop(key, None)
         else:
@@ -131,8 +131,8 @@ def merge_box(base, own, like):
     for key, value in own.items():
         if key in ("Format", "Remove"):
             continue
-        if key == "Registers":
-            merged[key], wrong = merge_registers(base.get(key, {}), value, like)
+        if key in ("Names", "Registers"):
+            merged[key], wrong = merge_keys(base.get(key, {}), value, like, key)
             reasons += wrong
             continue
         if key != "Section" and merged.get(key) == value:

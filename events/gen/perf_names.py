@@ -12,14 +12,9 @@ import os
 import re
 
 from . import layout
-from .roles import names_of
+from .roles import boxes_by
 
 FILE = "perf-names.json"
-
-
-def boxes_by(generation, tool):
-    """{name that a tool has for a box type: box type} of a generation."""
-    return {name: box for box in generation.boxes for name in names_of(box, tool)}
 
 
 def follows(name, letters, events):
@@ -87,7 +82,7 @@ def collect(generations, folders):
                 data = json.load(file)
             for entry in data["Events"] if isinstance(data, dict) else data:
                 name = entry["EventName"].lower()
-                box = units.get(entry["Unit"].upper())
+                box = units.get(entry["Unit"].lower())
                 if box is None or follows(name, letters, events):
                     continue
                 terms = terms_of(entry, box, events)

@@ -51,6 +51,16 @@ def names_of(box, tool):
     return text.split(",") if text else []
 
 
+def boxes_by(generation, tool):
+    """{name that a tool has for a box type, in lower case: box type} of a generation."""
+    found = {}
+    if tool == "Other":     # these tools have the catalogue's names for most box types
+        found = {box.name: box for box in generation.boxes}
+    for box in generation.boxes:
+        found.update((name.lower(), box) for name in names_of(box, tool))
+    return found
+
+
 def is_for(entry, generation):
     """Is an entry for generations with this one's way to connect boxes?"""
     return entry.get("Interconnect") in (None, generation.interconnect)

@@ -41,9 +41,6 @@ PLACES = (
 BOX_PLACES = (
     (SIMULATED, r'"{box}"', "give its registers to box_types[], from the documents and not "
      "from boxes.json"),
-    ("selftests/catalogue/compare.py", r'"{box}"', "map its names in other readings to it"),
-    ("selftests/catalogue/likwid.py", r'"{box}"', "map the name of LIKWID's counters to it"),
-    ("selftests/catalogue/ucevent.py", r'"{box}"', "map its name in ucevent's lists to it"),
     ("Documentation/driver.rst", r"_{box}(?![a-z0-9])", "describe its PMUs"),
 )
 # Files, patterns and tasks for box types of the machine in the model's tests, and the
@@ -60,7 +57,6 @@ MODEL_PLACES = (
 # and there are no formulas to compare their metrics with.
 FRONTSIDE = re.compile(r"xeon7[0-9]00")
 ONLY_UNCORE = {"events/{name}/readings.json", "selftests/catalogue/compare.py",
-               "selftests/catalogue/likwid.py", "selftests/catalogue/ucevent.py",
                "selftests/lib/python/metric_formulas.py",
                "selftests/scenarios/test_flow.py"}
 # Keys without which a box type has no row in the driver's table.
@@ -89,8 +85,10 @@ def _box_types(generation, top, frontside):
     modelled = {box.name for box in generation.root.boxes
                 if generation.root.name == MODELLED}
     for box in generation.boxes:
-        places = [one for one in BOX_PLACES if not frontside or
-                  one[0] not in ONLY_UNCORE]
+        if not box.names and not frontside:
+            yield "%s/boxes.json" % generation.shown, box.name + \
+                ": give Names, which other tools have for it"
+        places = list(BOX_PLACES)
         if box.name in modelled:
             places += MODEL_PLACES
         words = {"name": generation.name, "box": box.name, "BOX": box.name.upper()}

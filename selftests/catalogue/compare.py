@@ -34,6 +34,7 @@ import likwid  # noqa: E402
 import ucevent  # noqa: E402
 from gen import layout  # noqa: E402
 from gen.lists import in_driver  # noqa: E402
+from gen.roles import boxes_by  # noqa: E402
 from generate import checked_generations  # noqa: E402
 
 # Of each generation the prefix of libpfm4's PMU names, the folder of perf's files, the
@@ -49,16 +50,6 @@ READINGS = {
 }
 # Readings without a rule of Kind "lacks": readings.json has all that they lack.
 INCOMPLETE = ("likwid", "ucevent")
-# libpfm4's name of the first box of each type: all boxes of a type have the same events.
-PFM_BOXES = {"ubo": "ubox", "cbo0": "cbox", "sbo0": "sbox", "ha0": "ha",
-             "ha": "ha",
-             "imc0": "imc", "irp": "irp", "pcu": "pcu", "qpi0": "qpi",
-             "r2pcie": "r2pcie", "r3qpi0": "r3qpi", "cha0": "cha", "m2m0": "m2m",
-             "upi0": "upi", "m3upi0": "m3upi", "iio0": "iio"}
-PERF_UNITS = {"UBOX": "ubox", "CBO": "cbox", "SBO": "sbox", "HA": "ha",
-              "iMC": "imc", "IRP": "irp", "PCU": "pcu", "QPI LL": "qpi",
-              "R2PCIe": "r2pcie", "R3QPI": "r3qpi", "CHA": "cha", "M2M": "m2m",
-              "UPI LL": "upi", "M3UPI": "m3upi", "IIO": "iio"}
 PERF_FOLDER = "tools/perf/pmu-events/arch/x86"
 EXTENSION = 1 << 21
 
@@ -107,6 +98,15 @@ def modern(entry):
     return found
 
 
+def pfm_box(generation, pmu):
+    """
+    The box type of a PMU of libpfm4 that is the first or only box of its type: all boxes
+    of a type have the same events.
+    """
+    name = pmu.removeprefix(READINGS[generation.name][0])
+    return boxes_by(generation, "Other").get(name.removesuffix("0"))
+
+
 def build_dumper(folder):
     program = os.path.join(folder, "dump_libpfm4")
     source = os.path.join(HERE, "dump_libpfm4.c")
@@ -124,7 +124,6 @@ def build_dumper(folder):
 def libpfm4(generation, _args):
     """Encodings of libpfm4's events by name, without the counters of an event."""
     prefix = READINGS[generation.name][0]
-    boxes = {box.name for box in generation.boxes}
     with tempfile.TemporaryDirectory() as folder:
         lines = subprocess.run([build_dumper(folder), prefix], check=True,
                                capture_output=True, text=True).stdout
@@ -133,17 +132,17 @@ def libpfm4(generation, _args):
     found, with_umasks = {}, set()
     for line in lines.splitlines():
         pmu, event, code, *umask = line.split()
-        box = PFM_BOXES.get(pmu[len(prefix):])
-        if box not in boxes:
+        box = pfm_box(generation, pmu)
+        if not box:
             continue
-        name = full_name(generation, box, event)
+        name = full_name(generation, box.name, event)
         encoding = {"code": int(code, 0) & 0xff, "umask": 0,
                     "ext": int(bool(int(code, 0) & EXTENSION))}
         if umask:
             with_umasks.add(name)
             mask = int(umask[1], 0)
             encoding["umask"] = mask & 0xff
-            if box == "iio":    # the unit mask has bits 63:8 of the control register
+            if "ch_mask" in box.format:     # the unit mask has bits 63:8 of the control register
                 encoding["ports"] = mask >> 28 & 0xff
             name += "." + re.sub(r"_((part|vtd)\d)$", r".\1", umask[0].lower())
         found[name] = encoding
@@ -201,6 +200,12 @@ def lacks_fields(events):
     return any(event["Unit"] == "CBOX" for event in events)
 
 
+def unit_name(units, unit):
+    """The box type of a unit of perf's or Intel's files; a unit without one has its name."""
+    return units[unit.lower()].name if unit.lower() in units else \
+        unit.lower().replace(" ", "_")
+
+
 def current(events):
     """The events that are not old names of other events in the same file."""
     return [event for event in events if event.get("Deprecated", "0") == "0"]
@@ -208,13 +213,13 @@ def current(events):
 
 def perf(generation, args):
     """Encodings of perf's events by name. An event without Counter uses counter 0."""
-    found = {}
+    found, units = {}, boxes_by(generation, "PerfUnit")
     for text in perf_files(READINGS[generation.name][1], "uncore-*.json", args):
         events = json.loads(text)
         if lacks_fields(events):
             raise Unavailable(LACK_FIELDS)
         for event in current(events):
-            box = PERF_UNITS[event["Unit"]]
+            box = unit_name(units, event["Unit"])
             umask = (int(event.get("UMask", "0"), 0) |
                      int(event.get("UMaskExt", "0"), 0) << 8)
             state = re.search(r"occ_sel=(\d)", event.get("Filter", ""))
@@ -242,7 +247,8 @@ def perfmon(generation, _args):
     """Encodings of the events in Intel's files by name."""
     texts = perfmon_files(generation, r"/events/\w+_uncore(_experimental)?\.json$")
     events = [event for text in texts for event in json.loads(text)["Events"]]
-    return {full_name(generation, PERF_UNITS[event["Unit"]],
+    units = boxes_by(generation, "PerfUnit")
+    return {full_name(generation, unit_name(units, event["Unit"]),
                       event["EventName"]): {
                           "code": int(event["EventCode"], 0),
                           "umask": int(event["UMask"], 0) |
@@ -283,7 +289,6 @@ def likwid_list(generation, _args):
     """Encodings of the events in LIKWID's list, which has no extension bit."""
     if not in_driver(generation):
         raise Unavailable("no model number of its processor")
-    boxes = {box.name for box in generation.boxes}
     model = generation.processor[1]
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -291,7 +296,7 @@ def likwid_list(generation, _args):
     except FileNotFoundError as err:
         raise Unavailable("%s is not installed" % err.filename) from err
     return in_our_names(generation, [(*event, None) for event in
-                                     likwid.parse(text, boxes)])
+                                     likwid.parse(text, boxes_by(generation, "LIKWID"))])
 
 
 def ucevent_list(generation, args):
@@ -300,10 +305,9 @@ def ucevent_list(generation, args):
     path = os.path.join(args.ucevent, name)
     if not os.path.exists(path):
         raise Unavailable("no %s in %s" % (name, args.ucevent))
-    boxes = {box.name for box in generation.boxes}
     with open(path, encoding="utf-8") as file:
-        return in_our_names(generation, [event for event in ucevent.parse(file.read())
-                                         if event[0] in boxes])
+        return in_our_names(generation, list(ucevent.parse(
+            file.read(), boxes_by(generation, "Other"))))
 
 
 SOURCES = {"libpfm4": libpfm4, "perf": perf, "perfmon": perfmon, "likwid": likwid_list,

@@ -12,12 +12,10 @@ import os
 import re
 import subprocess
 
-BOXES = {"BBOX": "ha", "CBOX": "cbox", "IBOX": "irp", "MBOX": "imc", "PBOX": "r2pcie",
-         "QBOX": "qpi", "RBOX": "r3qpi", "SBOX": "sbox", "UBOX": "ubox", "WBOX": "pcu"}
-# Sandy Bridge and Ivy Bridge have no SBo: their QPI boxes have the name.
-QPI_BOXES = {**BOXES, "SBOX": "qpi"}
 # NAME, 0xCODE, 0xUMASK, COUNTER|COUNTER...
 EVENT = re.compile(r"(\w+), 0x(\w+), 0x(\w+), ([\w|]+)")
+# CBOX, CBOX0C1 and WBOX2 are counters of the boxes CBOX and WBOX.
+COUNTER = re.compile(r"(\w+?)(\d+C\d+|\d+)?")
 ANY_EVENT = "GENERIC_EVENT"     # stands for each event that a user may give by its code
 PRELOADED = "void perfmon_check_counter_map(int cpu) { (void)cpu; }\n"
 MACHINE = """<?xml version="1.0" encoding="UTF-8"?>
@@ -38,16 +36,18 @@ SETS = " ".join('%s="0x1"' % name for name in (
 
 
 def parse(text, boxes):
-    """Yield (box type, name, code, unit mask) of the events that LIKWID lists."""
-    names = BOXES if "sbox" in boxes else QPI_BOXES
+    """
+    Yield (box type, name, code, unit mask) of the events that LIKWID lists. @boxes has the
+    box types by LIKWID's names; fixed counters have names that are not in it.
+    """
     for line in text.splitlines():
         match = EVENT.match(line)
-        if not match or match[1] == ANY_EVENT or "FIX" in match[4]:
+        if not match or match[1] == ANY_EVENT:
             continue
         name, code, umask, counters = match.groups()
-        for box in sorted({names[box] for box in re.findall("[A-Z]BOX", counters)}):
-            if box in boxes:
-                yield box, name.lower(), int(code, 16), int(umask, 16)
+        named = {COUNTER.fullmatch(counter)[1].lower() for counter in counters.split("|")}
+        for box in sorted(boxes[one].name for one in named & set(boxes)):
+            yield box, name.lower(), int(code, 16), int(umask, 16)
 
 
 def listed(model, folder):

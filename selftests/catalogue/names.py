@@ -19,8 +19,8 @@ TOP = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(TOP, "events"), os.path.dirname(HERE)]
 
 from compare import (LACK_FIELDS, READINGS, Unavailable,  # noqa: E402
-                     build_dumper, lacks_fields, packaged_files)
-from gen import perf_names  # noqa: E402
+                     build_dumper, lacks_fields, packaged_files, pfm_box)
+from gen import perf_names, roles  # noqa: E402
 from gen.lists import in_driver  # noqa: E402
 from generate import checked_generations  # noqa: E402
 from lib.python.uncore import UNCORE, Tap  # noqa: E402
@@ -64,14 +64,14 @@ def answer(sysfs, events, option="-e"):
 
 
 def test_perf(tap, generation, sysfs, texts):
-    units = perf_names.boxes_by(generation, "PerfUnit")
+    units = roles.boxes_by(generation, "PerfUnit")
     # names of events with a filter that perf's files do not set: they would count nothing
     filtered = {"unc_%s_%s" % (letter, event.name)
-                for letter, box in perf_names.boxes_by(generation, "Perf").items()
+                for letter, box in roles.boxes_by(generation, "Perf").items()
                 for event in box.events
                 if any(value is None for _, value in event.filters)}
     names = {entry["EventName"] for text in texts for entry in json.loads(text)
-             if entry["Unit"].upper() in units and
+             if entry["Unit"].lower() in units and
              entry["EventName"].lower() not in filtered}
     said = answer(sysfs, sorted(filtered)[0])
     tap.ok(re.search(r"needs \w+=", said), "%s: %s needs a filter" % (
@@ -129,8 +129,7 @@ def test_libpfm4(tap, generation, sysfs):
                                capture_output=True, text=True).stdout
     names = ["%s::%s:%s" % (pmu, event, more[0])
              for pmu, event, _, *more in map(str.split, lines.splitlines())
-             if more and re.search(r"_(cbo0|ha0?|imc0|pcu|qpi0|r2pcie|ubo)$",
-                                   pmu)]
+             if more and pfm_box(generation, pmu)]
     names = names[::-(-len(names) // PFM_NAMES)]
     answered = [re.search(r" is libpfm4's name: write (\S+)$",
                           answer(sysfs, name)) for name in names]

@@ -17,6 +17,7 @@ sys.path[:0] = [HERE, os.path.join(TOP, "events"), os.path.join(TOP, "selftests"
 import compare  # noqa: E402
 import likwid  # noqa: E402
 import ucevent  # noqa: E402
+from gen.roles import boxes_by  # noqa: E402
 from generate import checked_generations  # noqa: E402
 from lib.python.uncore import Tap  # noqa: E402
 
@@ -32,6 +33,13 @@ RING_AK_USED_CW, 0x8, 0x33, PBOX|RBOX0C0|RBOX1C0
 RXL_FLITS_G1_SNP, 0x2, 0x1, SBOX
 GENERIC_EVENT, 0x0, 0x0, PMC|CBOX|SBOX
 """
+LIKWID_MESH = """\
+VERT_RING_BL_IN_USE_UP_EVEN, 0xAA, 0x1, CBOX|M2M|RBOX|PBOX
+DIRECT2CORE_TAKEN, 0x21, 0x0, M2M
+CACHE_TOTAL_OCCUPANCY_ANY, 0xF, 0x1, IRP
+DRAM_CLOCKTICKS, 0x0, 0x0, MBOX0FIX|MBOX1FIX
+IIO_BANDWIDTH_IN_PORT0, 0x0, 0x0, IBAND0PI0|IBAND1PI0
+"""
 UCEVENT = """\
 # a list of events
 aliases = { "CBoFilter0": "Cn_MSR_PMON_BOX_FILTER" }
@@ -42,6 +50,7 @@ events = {
           "Umask": "bxxxxxxx1" },
      "CBO.LLC_VICTIMS.MISS": { "Box": "CBO", "EvSel": 55, "ExtSel": "",
           "Umask": "bxxx1xxxx" },
+     "EDC.CLOCKTICKS": { "Box": "EDC", "EvSel": 0, "ExtSel": "" },
      "QPI_LL.RxL_FLITS_G1.SNP": { "Box": "QPI_LL", "EvSel": 2, "ExtSel": 1,
           "Umask": "b00000001" },
 }
@@ -55,25 +64,35 @@ def encoding(code, umask, ext=0):
     return {"code": code, "umask": umask, "ext": ext}
 
 
-def test_likwid(tap):
-    boxes = {"ubox", "cbox", "qpi", "r2pcie", "r3qpi"}
-    events = list(likwid.parse(LIKWID, boxes))
+def test_likwid(tap, generations):
+    ivy, haswell, skylake = (boxes_by(generations[name], "LIKWID")
+                             for name in ("ivbep", "hswep", "skx"))
+    events = list(likwid.parse(LIKWID, ivy))
     tap.ok(events == [
         ("cbox", "llc_lookup_data_read", 0x34, 3), ("cbox", "tor_inserts_opcode", 0x35, 1),
         ("r2pcie", "ring_ak_used_cw", 8, 0x33), ("r3qpi", "ring_ak_used_cw", 8, 0x33),
         ("qpi", "rxl_flits_g1_snp", 2, 1)],
         "LIKWID: the events of programmable counters, for each box type", [repr(events)])
-    events = list(likwid.parse(LIKWID, boxes | {"sbox"}))
+    events = list(likwid.parse(LIKWID, haswell))
     tap.ok(events[-1][0] == "sbox", "LIKWID: SBOX is the SBo where there is one",
            [repr(events)])
+    events = list(likwid.parse(LIKWID_MESH, skylake))
+    tap.ok(events == [
+        ("cha", "vert_ring_bl_in_use_up_even", 0xaa, 1),
+        ("m2m", "vert_ring_bl_in_use_up_even", 0xaa, 1),
+        ("m2pcie", "vert_ring_bl_in_use_up_even", 0xaa, 1),
+        ("m3upi", "vert_ring_bl_in_use_up_even", 0xaa, 1),
+        ("m2m", "direct2core_taken", 0x21, 0), ("irp", "cache_total_occupancy_any", 0xf, 1)],
+        "LIKWID: boxes of a mesh, and neither a fixed nor a free-running counter",
+        [repr(events)])
 
 
-def test_ucevent(tap):
-    events = list(ucevent.parse(UCEVENT))
+def test_ucevent(tap, haswell):
+    events = list(ucevent.parse(UCEVENT, boxes_by(haswell, "Other")))
     tap.ok(events == [
         ("cbox", "clockticks", 0, 0, 0), ("cbox", "llc_victims.m_state", 55, 1, 0),
         ("cbox", "llc_victims.miss", 55, 0x10, 0), ("qpi", "rxl_flits_g1.snp", 2, 1, 1)],
-        "ucevent: events with their unit masks and the extension bit", [repr(events)])
+        "ucevent: events of known boxes, their unit masks and extension bits", [repr(events)])
 
 
 def test_names(tap, generation):
@@ -104,10 +123,11 @@ def test_folder(tap, generation):
 
 def main():
     tap = Tap()
-    generations = checked_generations(os.path.join(TOP, "events"))
-    haswell, = (generation for generation in generations if generation.name == "hswep")
-    test_likwid(tap)
-    test_ucevent(tap)
+    generations = {generation.name: generation for generation in
+                   checked_generations(os.path.join(TOP, "events"))}
+    haswell = generations["hswep"]
+    test_likwid(tap, generations)
+    test_ucevent(tap, haswell)
     test_names(tap, haswell)
     test_folder(tap, haswell)
     tap.end()
