@@ -366,9 +366,12 @@ class Generation:
         file = "%s.json" % box.name
         try:
             own = families.expand(self.load(file, missing={} if self.base else []))
-            if include and isinstance(own, list):
+            of_base = self.base and box.name in self.base.facts
+            if include and (isinstance(own, list) or not of_base):
                 file = "%s.json" % include
-                own = families.include(own, self.load(file), box.counters)
+                included = families.expand(self.load(file))
+                file = "%s.json" % box.name
+                own = families.include(own, included, box.counters)
         except families.FamilyError as err:
             raise CatalogueError("%s/%s: %s" % (self.shown, file, err))
         return own

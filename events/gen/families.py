@@ -6,6 +6,8 @@ family has an event for each suffix.  A box type can include a file of events th
 box types have as well.
 """
 
+import fnmatch
+
 ROWS = ("Families", "Suffixes")
 
 
@@ -56,13 +58,30 @@ def expand(content):
     return events
 
 
-def include(own, content, counters):
+def _without(events, patterns):
+    """The @events whose names match none of @patterns, each of which must match one."""
+    for pattern in patterns:
+        left = [raw for raw in events
+                if not fnmatch.fnmatchcase(raw["EventName"], pattern)]
+        if left == events:
+            raise FamilyError("Remove: %s matches no included event" % pattern)
+        events = left
+    return events
+
+
+def include(own, included, counters):
     """
-    Return the events @own of a box type and those of an included file. An event of the
+    Return the events @own of a box type and those of an @included file. An event of the
     box type's own replaces the included event of that name. An included event without
-    Counter is counted by all counters.
+    Counter is counted by all counters. @own may be an object of Add and Remove, the
+    patterns of included events that the box type does not have.
     """
+    if isinstance(own, dict):
+        if set(own) - {"Add", "Remove"}:
+            raise FamilyError("beside Include there are only Add and Remove")
+        included = _without(included, own.get("Remove", []))
+        own = own.get("Add", [])
     every = ",".join(str(number) for number in range(counters))
     names = {raw.get("EventName") for raw in own if isinstance(raw, dict)}
-    return own + [{"Counter": every, **raw} for raw in expand(content)
+    return own + [{"Counter": every, **raw} for raw in included
                   if raw.get("EventName") not in names]

@@ -21,6 +21,7 @@ ROLES = {
     "io": ("stack", "stop", "unit"),
     "power": ("unit",),
 }
+TOOLS = ("LIKWID", "Other", "Perf", "PerfUnit")
 INTERCONNECTS = ("mesh", "ring")
 # Parts of which a machine has few, and which differ from one another.
 ALWAYS_APART = ("channel", "link")
@@ -116,8 +117,16 @@ def _check_box(box):
         yield "Part: %r is not one of %s" % (
             box.part, ", ".join(filter(None, ROLES[box.role])))
     for tool in box.names:
-        if tool not in ("LIKWID", "Other", "Perf", "PerfUnit"):
+        if tool not in TOOLS:
             yield "Names: %s is not a known key" % tool
+
+
+def _check_names(generation):
+    """Yield the names that a tool would have for two box types."""
+    for tool in TOOLS:
+        names = [name.lower() for box in generation.boxes for name in names_of(box, tool)]
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield "Names: %s: %s is the name of two box types" % (tool, name)
 
 
 def check_boxes(generation):
@@ -127,6 +136,8 @@ def check_boxes(generation):
     if generation.interconnect not in (None, *INTERCONNECTS):
         yield "%s: Interconnect: %r is not one of %s" % (
             shown, generation.interconnect, ", ".join(INTERCONNECTS))
+    for reason in _check_names(generation):
+        yield "%s: %s" % (shown, reason)
     for box in generation.boxes:
         for reason in _check_box(box):
             yield "%s: %s: %s" % (shown, box.name, reason)

@@ -193,6 +193,9 @@ BROKEN = [
     ("two box types with one role and part", "boxes.json",
      lambda content: content["ha"].update(Part="channel"),
      "imc: Role and Part are those of ha"),
+    ("two box types with one name of a tool", "boxes.json",
+     lambda content: content["qpi"]["Names"].update(LIKWID="SBOX,QBOX"),
+     "Names: LIKWID: sbox is the name of two box types"),
     ("an interconnect that nobody draws", "boxes.json",
      lambda content: content.update(Interconnect="bus"),
      "Interconnect: 'bus' is not one of mesh, ring"),
@@ -254,6 +257,12 @@ BROKEN_FAMILY = [
     ("families without suffixes", "pcu.json",
      lambda content: content.append({"Families": [ROW]}),
      "Families and Suffixes belong together"),
+    ("an included event removed that is not included", "m2pcie.json",
+     lambda content: content["Remove"].append("ring_*_ghost"),
+     "Remove: ring_*_ghost matches no included event"),
+    ("a change beside Include", "m2pcie.json",
+     lambda content: content.update(Change=[]),
+     "beside Include there are only Add and Remove"),
     ("a suffix without a description", "pcu.json",
      lambda content: content.append({"Families": [ROW],
                                      "Suffixes": [{"EventName": "one"}]}),
@@ -369,9 +378,12 @@ def test_included():
             rows = [line.split("\t") for line in file]
     counters = {(row[0], row[1]): row[6] for row in rows}
     stop = {box: {name for of, name in counters if of == box and
-                  name.startswith("vert_ring_")} for box in ("cha", "m2m", "m3upi")}
-    result(len(stop["cha"]) == 14 and stop["cha"] == stop["m2m"] == stop["m3upi"],
-           "three box types have the events of the mesh stop", stop)
+                  name.startswith("vert_ring_")} for box in ("cha", "m2m", "m2pcie", "m3upi")}
+    result(len(stop["cha"]) == 14 and all(names == stop["cha"] for names in stop.values()),
+           "four box types have the events of the mesh stop", stop)
+    result(("m2pcie", "rxc_inserts.all") in counters and ("m2m", "txr_vert_nack.iv") in counters
+           and not any(name.startswith("txr_") for of, name in counters if of == "m2pcie"),
+           "a box type lacks the included events that its file removes", *counters)
     name = "ag1_bl_crd_occupancy.tgr0"
     result((counters["m2m", name], counters["m3upi", name]) == ("0xf", "0x1") and
            counters["m3upi", "vert_ring_ad_in_use.up_odd"] == "0x7",
