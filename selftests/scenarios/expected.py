@@ -63,8 +63,11 @@ def _cache(s):
     yield "llc_drd_miss_pct", 100 * (1 - c.data_hits)
     yield "llc_rfo_miss_pct", 100 * (1 - c.ownership_hits)
     yield "llc_drd_miss_bw_rate", c.reads * (1 - c.ownership - c.code) / GIB
+    # a CHA counts parts of lines as well; they hit, as devices read the whole line before
+    parts = writes * c.device_parts if "cha" in _generation(s).boxes else 0
     yield "ddio_hit_pct", _share(
-        writes * c.device_write_hits + reads * c.device_read_hits, writes + reads)
+        writes * c.device_write_hits + reads * c.device_read_hits + parts,
+        writes + reads + parts)
     yield "llc_drd_miss_to_loc_mem", 100 * (1 - c.remote)
     yield "llc_drd_miss_to_rem_mem", 100 * c.remote
     yield "mem_wb_bytes", c.writes + writes * (1 - c.device_write_hits)
@@ -273,11 +276,6 @@ def _mesh(s, other):
              c.device_writes * (1 - c.device_write_hits)),
             ("writes_remote", (other.writes + other.streamed) * other.remote)):
         yield "home_%s_rate" % name, size / GIB
-    # parts of lines hit, as devices read the whole line before
-    hits = c.device_reads * c.device_read_hits + \
-        c.device_writes * (c.device_write_hits + c.device_parts)
-    yield "ddio_hit_pct", _share(
-        hits, c.device_reads + c.device_writes * (1 + c.device_parts))
     yield "ddio_miss_rdcur", c.device_reads / LINE * (1 - c.device_read_hits)
     yield "ddio_miss_itom", c.device_writes / LINE * (1 - c.device_write_hits)
     yield "ddio_miss_rfo", 0.0
