@@ -211,19 +211,6 @@ static const u64 m3upi_ov[] = { 1ULL << 46, 1ULL << 47, 0 };
 PCI_REGS_4(m2pcie_regs, MESH_CTL, 0,
 	ROW_BOX_CTL(0xf4, 0));
 
-/*
- * No source names an event. The in-tree driver has code 0x23 on counters 0 and 1, as Haswell's
- * TXR_CYCLES_NE, and codes of Haswell's R2PCIe apply: 0x01 are the cycles.
- */
-static const struct model_wave m2pcie_waves[] = {
-	{ .code = 0x01, .rule = MODEL_EXACT, .max_inc = 1, .ctrs = 0xf, .period = 1,
-	  .v = { 1 } },
-	{ .code = 0x23, .umask = 0x01, .rule = MODEL_ANY, .max_inc = 1, .ctrs = 0x3,
-	  .period = 4, .v = { 1, 1, 0, 1 } },
-	{ .code = 0x23, .umask = 0x02, .rule = MODEL_ANY, .max_inc = 1, .ctrs = 0x3,
-	  .period = 4, .v = { 0, 1, 0, 0 } },
-};
-
 /* --- IIO: an IO stack, with a threshold of 12 bits ------------------------------- */
 
 #define MAX_STACKS	6
@@ -348,9 +335,7 @@ static const struct model_type box_types[] = {
 	},
 	{
 		.name = "m2pcie", BOXES(1, 4), .pci = true, .counters = 4,
-		.quirks = QUIRK_NO_STATUS, .thresh = 0xff, .layout = &e5_layout,
-		.regs = m2pcie_regs, .nregs = MODEL_COUNT(m2pcie_regs),
-		.waves = m2pcie_waves, .nwaves = MODEL_COUNT(m2pcie_waves),
+		.quirks = QUIRK_NO_STATUS, .thresh = 0xff, TABLES(m2pcie),
 	},
 	{
 		.name = "iio", BOXES(1, MAX_STACKS), .counters = 4,
