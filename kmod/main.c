@@ -336,6 +336,7 @@ static int __init unc_start(void)
 	unc_pmi_init(unc_overflow_work);
 	for (i = 0; i < unc.num_packages; i++)
 		unc_pmi_probe_package(&unc.packages[i]);
+	unc_topology_find_places();
 	err = unc_package_sysfs_init() ?: unc_sysfs_init();
 	if (!err)
 		err = unc_pmus_register();

@@ -42,6 +42,23 @@ struct unc_package *unc_package_of_cpu(unsigned int cpu)
 }
 
 /**
+ * unc_package_of_node() - find a package by the node id of its UBox
+ * @node: the node id
+ *
+ * Return: the package, or NULL.
+ */
+struct unc_package *unc_package_of_node(unsigned int node)
+{
+	unsigned int i;
+
+	for (i = 0; i < unc.num_packages; i++) {
+		if (unc.packages[i].node == node)
+			return &unc.packages[i];
+	}
+	return NULL;
+}
+
+/**
  * unc_package_pick_cpu() - choose the CPU that programs a package's counters
  * @pkg: the package
  * @but: a CPU that is not to be chosen

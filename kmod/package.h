@@ -11,6 +11,7 @@ extern struct unc_machine unc;
 
 struct unc_package *unc_package_of_id(int id);
 struct unc_package *unc_package_of_cpu(unsigned int cpu);
+struct unc_package *unc_package_of_node(unsigned int node);
 bool unc_package_has_bus(const struct unc_package *pkg, struct pci_bus *bus);
 struct unc_package *unc_package_of_bus(struct pci_bus *bus);
 const struct unc_pci_row *unc_package_pci_row(const struct pci_dev *pdev);

@@ -208,6 +208,7 @@ struct unc_box {
 	unsigned int number;	/* index in unc_package.boxes */
 	struct unc_package *pkg;
 	const char *name;	/* name of the PMU */
+	const char *place;	/* of the box in the machine, see hw/map.c; or NULL */
 	/* the box does not answer, or was retired: no access any more, and totals stay */
 	bool dead;
 	struct unc_box_io io;
@@ -308,10 +309,12 @@ struct unc_timer {
 /* A processor package (socket). */
 struct unc_package {
 	int phys_id;		/* topology_physical_package_id() of its CPUs */
+	int die;		/* topology_logical_die_id() of its CPUs */
 	/* the perf CPU, which runs the package's events; nr_cpu_ids: all CPUs are offline */
 	unsigned int cpu;
 	int domain;		/* PCI domain of the package's buses */
 	int first_bus, last_bus;	/* the package's PCI buses; -1 when not found */
+	int node;		/* the UBox's node id; -1 when not found */
 	struct unc_box **boxes;	/* in the order of the types; NULL where absent */
 	atomic_t active;	/* boxes with slots in use */
 	/*

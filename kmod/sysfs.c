@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The format, events and cpumask files of a PMU, made from the tables.  Boxes
+ * The format, events, cpumask and dieN files of a PMU, made from the tables.  Boxes
  * of a type share their attribute groups.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -22,7 +22,7 @@ struct unc_folder {
 /* Files that the PMUs of a box type share. */
 struct unc_type_sysfs {
 	struct unc_folder format, events;
-	const struct attribute_group *groups[4];
+	const struct attribute_group *groups[5];
 };
 
 static struct unc_type_sysfs *unc_types_sysfs;
@@ -98,6 +98,63 @@ static const struct attribute_group unc_pmu_group = {
 	.attrs = unc_pmu_attrs,
 };
 
+/* A file that tells the place of a PMU's box of one die. */
+struct unc_place_file {
+	struct device_attribute attr;
+	const struct unc_package *pkg;
+	char name[16];
+};
+
+static struct unc_place_file *unc_place_files;	/* of each package, for all PMUs */
+
+static const char *unc_place(struct device *dev, const struct attribute *attr)
+{
+	const struct unc_pmu *pmu = to_unc_pmu(dev_get_drvdata(dev));
+	const struct unc_place_file *file =
+		container_of(attr, struct unc_place_file, attr.attr);
+	const struct unc_box *box = file->pkg->boxes[pmu->number];
+
+	return box ? box->place : NULL;
+}
+
+static ssize_t unc_place_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%s\n", unc_place(dev, &attr->attr));
+}
+
+static umode_t unc_place_is_visible(struct kobject *kobj, struct attribute *attr, int n)
+{
+	return unc_place(kobj_to_dev(kobj), attr) ? attr->mode : 0;
+}
+
+static struct attribute_group unc_place_group = {
+	.is_visible = unc_place_is_visible,
+};
+
+/* Make the files dieN, which a PMU has for the boxes whose place is known. */
+static int unc_place_init(void)
+{
+	struct attribute **list = kcalloc(unc.num_packages + 1, sizeof(*list), GFP_KERNEL);
+	struct unc_place_file *file;
+	unsigned int i;
+
+	unc_place_group.attrs = list;
+	unc_place_files = kcalloc(unc.num_packages, sizeof(*file), GFP_KERNEL);
+	if (!list || !unc_place_files)
+		return -ENOMEM;
+	for (i = 0; i < unc.num_packages; i++) {
+		file = &unc_place_files[i];
+		file->pkg = &unc.packages[i];
+		snprintf(file->name, sizeof(file->name), "die%d", file->pkg->die);
+		sysfs_attr_init(&file->attr.attr);
+		file->attr.attr.name = file->name;
+		file->attr.attr.mode = 0444;
+		file->attr.show = unc_place_show;
+		list[i] = &file->attr.attr;
+	}
+	return 0;
+}
+
 /* Fill a folder with a file for each text; without @all, for each common text. */
 static int unc_folder_init(struct unc_folder *folder, const char *name,
 			   const struct unc_text *texts, unsigned int num, bool all)
@@ -148,6 +205,7 @@ static int unc_type_sysfs_init(const struct unc_type *type,
 	t->groups[0] = &t->format.group;
 	t->groups[1] = &t->events.group;
 	t->groups[2] = &unc_pmu_group;
+	t->groups[3] = &unc_place_group;
 	err = unc_folder_init(&t->format, "format", e->fields, e->num_fields,
 			      !unc.lenient);
 	if (err)
@@ -168,8 +226,10 @@ static int unc_type_sysfs_init(const struct unc_type *type,
 int unc_sysfs_init(void)
 {
 	unsigned int i;
-	int err = 0;
+	int err = unc_place_init();
 
+	if (err)
+		return err;
 	unc_types_sysfs = kcalloc(unc.gen->num_types, sizeof(*unc_types_sysfs),
 				  GFP_KERNEL);
 	if (!unc_types_sysfs)
@@ -193,6 +253,10 @@ void unc_sysfs_exit(void)
 	}
 	kfree(unc_types_sysfs);
 	unc_types_sysfs = NULL;
+	kfree(unc_place_files);
+	unc_place_files = NULL;
+	kfree(unc_place_group.attrs);
+	unc_place_group.attrs = NULL;
 }
 
 /**

@@ -197,6 +197,14 @@ struct unc_type_count {
 	u8 min;			/* number on the smallest die, see hw/die.c */
 };
 
+/* Place of a type's boxes in the machine, for the files dieN of the PMUs; see hw/map.c. */
+struct unc_type_map {
+	/* Return the text, or NULL.  The caller frees it.  May sleep.  NULL: no files */
+	char *(*read)(const struct unc_box *box);
+	u32 reg;		/* root buses; or status of the link */
+	u32 peer;		/* other end of the link */
+};
+
 /* A type's PCI functions. */
 struct unc_type_pci {
 	/*
@@ -245,6 +253,7 @@ struct unc_type {
 	const struct unc_layout *layout;
 	u8 max_boxes;		/* of a package, at most */
 	struct unc_type_count count;
+	struct unc_type_map map;
 	u8 general;		/* counters that count any event; may be 0 */
 	u8 bits;		/* documented width; the load probes the real width */
 	u16 max_inc;		/* largest increment of an undocumented event in a cycle */
@@ -312,6 +321,8 @@ struct unc_generation {
 	struct unc_capability capability;
 	/* Find the package of a UBox's bus; a negative errno if unknown.  May sleep */
 	int (*map_bus)(struct pci_dev *ubox);
+	/* Read the node id of a UBox; a negative errno if it cannot be read.  May sleep */
+	int (*node_of)(struct pci_dev *ubox);
 	u32 max_khz;		/* clock (kHz) that no part reaches, to bound increments */
 	struct unc_global_regs global;
 };

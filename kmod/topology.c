@@ -30,6 +30,7 @@ static char *unc_topology_box_name(const struct unc_type *type, unsigned int ind
 static void unc_topology_free_box(struct unc_box *box)
 {
 	kfree(box->name);
+	kfree(box->place);
 	kfree(box->slot);
 	kfree(box->ctr);
 	kfree(box->filter);
@@ -158,6 +159,7 @@ static void unc_find_buses(void)
 			continue;
 		}
 		unc_find_range(pkg, pdev);
+		pkg->node = unc.gen->node_of(pdev);
 	}
 	for (i = 0; i < unc.num_packages; i++) {
 		if (unc.packages[i].last_bus < 0)
@@ -197,9 +199,11 @@ static unsigned int unc_count_packages(void)
 static int unc_package_init(struct unc_package *pkg, unsigned int cpu)
 {
 	pkg->phys_id = topology_physical_package_id(cpu);
+	pkg->die = topology_logical_die_id(cpu);
 	pkg->cpu = unc_package_pick_cpu(pkg, nr_cpu_ids);
 	pkg->first_bus = -1;
 	pkg->last_bus = -1;
+	pkg->node = -1;
 	unc_freeze_init(pkg);
 	unc_timer_init(pkg, unc_overflow_poll);
 	pkg->boxes = kcalloc(unc.boxes_per_package, sizeof(*pkg->boxes),
@@ -242,6 +246,24 @@ int unc_topology_init(void)
 			return err;
 	}
 	return 0;
+}
+
+/**
+ * unc_topology_find_places() - find the places of boxes in the machine
+ *
+ * Context: process, after unc_pci_init().
+ */
+void unc_topology_find_places(void)
+{
+	struct unc_box *box;
+	unsigned int i, b;
+
+	for (i = 0; i < unc.num_packages; i++) {
+		for_each_box(&unc.packages[i], b, box) {
+			if (box->type->map.read)
+				box->place = box->type->map.read(box);
+		}
+	}
 }
 
 static void unc_box_free(struct unc_box **place)

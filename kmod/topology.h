@@ -6,6 +6,7 @@
 
 int unc_topology_init(void);
 void unc_topology_exit(void);
+void unc_topology_find_places(void);
 struct unc_box *unc_topology_box(struct unc_package *pkg,
 				 const struct unc_type *type, unsigned int index);
 

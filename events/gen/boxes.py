@@ -143,6 +143,13 @@ class Row:
             yield "read", "unc_die_" + self.facts["Count"]
         yield "min", self.facts.get("Least")
 
+    def _map(self):
+        """(member, value) of struct unc_type_map."""
+        if "Map" in self.facts:
+            what, *addresses = self.facts["Map"].split()
+            yield "read", "unc_map_" + what
+            yield from zip(("reg", "peer"), addresses)
+
     def _moved(self):
         """(member, value) of struct unc_type_moved."""
         if "OtherCounter" not in self.facts:
@@ -209,6 +216,7 @@ class Row:
         yield "layout", "&unc_layout_" + facts["Layout"]
         yield "max_boxes", "1" if in_tree else facts["Boxes"]
         yield "count", list(self._count())
+        yield "map", list(self._map())
         yield "general", str(counters)
         yield "bits", facts["Width"]
         yield "max_inc", facts["MaxInc"]
@@ -272,7 +280,7 @@ def _generation(generation, has_pci):
                          facts["UboxDevice"],
                          "\t\t.lowest = true,\n" * (facts["Buses"] == "lower"),
                          facts["NodeId"], facts["NodeMap"]))
-        lines.append("\t.map_bus = unc_bus_of_ubox,\n")
+        lines.append("\t.map_bus = unc_bus_of_ubox,\n\t.node_of = unc_bus_node,\n")
     if "CapabilityDevice" in facts:
         lines.append("\t.capability = { .device = %s, .reg = %s },\n" % (
             facts["CapabilityDevice"], facts["Capability"]))

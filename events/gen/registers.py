@@ -17,6 +17,8 @@ FILTER = re.compile(r"(0x[0-9a-f]+) (config([12]):%s)(?: from (\d+))?"
 FREE = re.compile(r"(0x[0-9a-f]+) umask=(0x[0-9a-f]{2}) width=(\d+)"
                   r"(?: stride=(0x[0-9a-f]+))?")
 
+MAP = "bus {0}|link {0} {0}".format(NUMBER)
+
 LOCAL_BIT = 22      # UNC_CONFIG_LOCAL, a bit of config that no field may have
 
 QUIRKS = ("write_twice", "stepwise", "unclocked", "no_reset", "freeze_all")
@@ -47,11 +49,11 @@ KEYS = {
     "OtherCounter": NUMBERS, "FixedControl": NUMBER, "FixedCounter": NUMBER,
     "Filter": FILTER.pattern, "FreeRunning": FREE.pattern, "Devices": FUNCTIONS,
     "FilterDevices": FUNCTIONS, "GlobalStatus": BITS, "Must": r"\w+",
-    "Quirks": _some_of(*QUIRKS), "Section": ANY, "Note": ANY,
+    "Quirks": _some_of(*QUIRKS), "Map": MAP, "Section": ANY, "Note": ANY,
 }
 LISTS = {"Filter", "FreeRunning", "GlobalStatus"}
 # Keys that only the driver reads: they are not in the event reference.
-DRIVER_ONLY = {"Layout", "Least", "Count", "MaxInc", "Must", "Quirks", "Note"}
+DRIVER_ONLY = {"Layout", "Least", "Count", "MaxInc", "Must", "Quirks", "Map", "Note"}
 # The keys of a package's Registers.  Layout and BoxControlOnes hold for all its boxes.
 GLOBAL_KEYS = {
     "Control": NUMBER, "Status": NUMBER, "Config": NUMBER, "Freeze": BITS,

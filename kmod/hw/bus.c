@@ -28,6 +28,21 @@ static int unc_node_package(int node)
 }
 
 /**
+ * unc_bus_node() - read the node id of a UBox
+ * @ubox: the UBox
+ *
+ * Return: the node id, or a negative errno.
+ */
+int unc_bus_node(struct pci_dev *ubox)
+{
+	u32 node;
+
+	if (pci_read_config_dword(ubox, unc.gen->ubox.node_id, &node) || node == U32_MAX)
+		return -EIO;
+	return node & NODE_ID;
+}
+
+/**
  * unc_bus_of_ubox() - find the number of a UBox's package
  * @ubox: the UBox
  *

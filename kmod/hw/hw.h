@@ -16,6 +16,11 @@ extern const struct unc_layout unc_layout_e5, unc_layout_e5_pcu, unc_layout_join
 
 /* bus.c */
 int unc_bus_of_ubox(struct pci_dev *ubox);
+int unc_bus_node(struct pci_dev *ubox);
+
+/* map.c */
+char *unc_map_bus(const struct unc_box *box);
+char *unc_map_link(const struct unc_box *box);
 
 /* die.c */
 unsigned int unc_die_cboxes(const struct unc_package *pkg,
