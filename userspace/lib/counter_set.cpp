@@ -11,6 +11,7 @@
 #include <deque>
 #include <optional>
 
+#include "account.hpp"
 #include "backend.hpp"
 #include "format.hpp"
 #include "metric.hpp"
@@ -515,6 +516,17 @@ result<void> open_counters(counter_set &counters,
 	for (scope where : {scope::box, scope::package, scope::machine})
 		s.watch(where);
 	return {};
+}
+
+nanoseconds charge_account(const counter_set &counters, account &charged,
+			   int package)
+{
+	return counters.state_->counts->charge(charged, package);
+}
+
+void show_account(counter_set &counters, const account &shown, nanoseconds time)
+{
+	counters.state_->counts->show(shown, time);
 }
 
 result<void> counter_set::open(const session_options &options)

@@ -150,6 +150,12 @@ struct tally {
 class estimator {
 public:
 	void begin_interval() { interval_ = {}; }
+	/// Replace the interval by one stratum.
+	void set_interval(const stratum &whole)
+	{
+		interval_ = {};
+		interval_.add(whole);
+	}
 	/// Add a stratum to the interval and to the total.
 	void add(const stratum &next)
 	{
@@ -241,6 +247,12 @@ public:
 		for (sum &s : sums_)
 			s.interval = {};
 		interval_flushed_ = interval_open_ = false;
+	}
+	/// Make the errors of the interval unknown.
+	void forget_interval()
+	{
+		begin_interval();
+		interval_open_ = true;
 	}
 	/// Add a stratum of a sum's counter; flush() takes it into account.
 	void add(size_t sum, size_t counter, const stratum &next)

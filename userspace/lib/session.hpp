@@ -23,6 +23,7 @@
 #include <uncore/error.hpp>
 #include <uncore/topology.hpp>
 
+#include "account.hpp"
 #include "health.hpp"
 #include "plan.hpp"
 
@@ -112,6 +113,12 @@ public:
 	/// counted for a turn, and that samples take at most a twentieth of the
 	/// time.  0 if no event has been multiplexed yet.
 	std::chrono::nanoseconds sample_time() const;
+
+	/// Add the growth of a package's counters between the last two reads to
+	/// an account.  @return the time between the last two reads.
+	std::chrono::nanoseconds charge(account &charged, int package) const;
+	/// Replace the interval by an account, as show_account() does.
+	void show(const account &shown, std::chrono::nanoseconds time);
 
 	/// Health of the plan's boxes on each package, and of CPUs with core
 	/// events: the worst condition in the interval, or since the session

@@ -262,6 +262,30 @@ nanoseconds session::total_time() const
 	return state_->read_at - state_->started;
 }
 
+nanoseconds session::charge(account &charged, int package) const
+{
+	charged.counters.resize(state_->estimators.size());
+	for (const state::unit &u : state_->units) {
+		if (state_->groups[u.group].packages[u.cpu_index] != package)
+			continue;
+		for (uint32_t m = 0; m < u.members; m++)
+			charged.counters[u.estimators + m] +=
+				state_->between(u, m);
+	}
+	return state_->read_at - state_->read_before;
+}
+
+void session::show(const account &shown, nanoseconds time)
+{
+	for (size_t i = 0; i < state_->estimators.size(); i++)
+		state_->estimators[i].set_interval(i < shown.counters.size()
+							   ? shown.counters[i]
+							   : stratum{});
+	for (state::watched_sums &set : state_->sums)
+		set.estimator.forget_interval();
+	state_->interval_began = state_->read_at - time;
+}
+
 bool session::was_multiplexed() const
 {
 	return state_->multiplexed;

@@ -8,6 +8,7 @@
 #include <uncore/counter_set.hpp>
 #include <uncore/sampler.hpp>
 
+#include "account.hpp"
 #include "fake_backend.hpp"
 #include "options.hpp"
 #include "tree.hpp"
@@ -299,7 +300,8 @@ TEST_F(counter_sets, bad_input_changes_nothing)
 TEST_F(counter_sets, parsed_events_and_single_metrics)
 {
 	const topology &machine = counters_.machine();
-	const metric_info *reads = catalogue::of(machine).metric("mem_bw_reads");
+	const metric_info *reads =
+		catalogue::of(machine).metric("mem_bw_reads");
 	const auto parsed = parse_events("imc_0/dclk/,duration_time", machine);
 
 	ASSERT_TRUE(parsed);
@@ -346,8 +348,8 @@ TEST_F(counter_sets, turns_before_opening)
 
 TEST_F(counter_sets, metrics_by_the_names_that_perf_has)
 {
-	const auto metrics =
-		find_metrics(counters_.machine(), "dram_bw_use,IO_Bandwidth_Read");
+	const auto metrics = find_metrics(counters_.machine(),
+					  "dram_bw_use,IO_Bandwidth_Read");
 
 	ASSERT_TRUE(metrics);
 	ASSERT_EQ(metrics->size(), 2u);
@@ -439,4 +441,76 @@ TEST(options, members_that_a_program_does_not_know_have_defaults)
 	// The structure of a program for a later version has more members.
 	given.size = sizeof(sampling_options) + 8;
 	EXPECT_EQ(complete_options(given).pages, 1u);
+}
+
+TEST_F(counter_sets, accounts_have_the_counts_of_their_own_time_and_packages)
+{
+	account first, second;
+
+	add_events("imc/cas_count.rd/,duration_time");
+	add_metrics("mem_bw_reads_rate");
+	count(100us);
+	// 8 channels of each package count once a nanosecond.
+	backend_->advance(1000us);
+	ASSERT_TRUE(counters_.sample());
+	EXPECT_EQ(charge_account(counters_, first, 0), 1000us);
+	backend_->advance(10us);
+	ASSERT_TRUE(counters_.sample());
+	EXPECT_EQ(charge_account(counters_, first, 0), 10us);
+	charge_account(counters_, second, 0);
+	charge_account(counters_, second, 1);
+	backend_->advance(5us);
+	ASSERT_TRUE(counters_.read());
+
+	show_account(counters_, first, 1010us);
+
+	auto values = counters_.values(scope::package, period::interval);
+
+	ASSERT_EQ(values.size(), 5u);
+	EXPECT_EQ(values[0].raw(), 8u * 1010000);
+	EXPECT_EQ(values[0].standard_error(), 0);
+	EXPECT_EQ(values[0].enabled(), 8 * 1010us);
+	EXPECT_EQ(values[1].raw(), 0u);
+	EXPECT_EQ(values[2].value(), 1010e3);
+	EXPECT_EQ(values[3].package(), 0);
+	EXPECT_NEAR(values[3].value(), 8 * 64 / 1.073741824, 1e-6);
+
+	show_account(counters_, second, 10us);
+	values = counters_.values(scope::package, period::interval);
+	EXPECT_EQ(values[0].raw(), 80000u);
+	EXPECT_EQ(values[1].raw(), 80000u);
+	EXPECT_EQ(counters_.elapsed(period::interval), 10us);
+
+	// The total has all of the time.
+	EXPECT_EQ(totals(scope::machine)[0].raw(), 16u * 1115000);
+}
+
+TEST_F(counter_sets, a_multiplexed_account_is_scaled_with_an_unknown_error)
+{
+	account part, unseen;
+
+	add_events("imc_0/cas_count.rd/");
+	ASSERT_TRUE(open());
+	ASSERT_TRUE(counters_.enable());
+	backend_->groups[0].share = 0.25;
+	for (int i = 0; i < 4; i++) {
+		backend_->advance(1ms);
+		ASSERT_TRUE(counters_.sample());
+		charge_account(counters_, part, 0);
+	}
+	backend_->groups[0].share = 0;
+	backend_->advance(1ms);
+	ASSERT_TRUE(counters_.sample());
+	charge_account(counters_, unseen, 0);
+
+	show_account(counters_, part, 4ms);
+	auto value = counters_.values(scope::package, period::interval)[0];
+	EXPECT_EQ(value.raw(), 1000000u);
+	EXPECT_DOUBLE_EQ(value.value(), 4e6 * 64 / (1 << 20));
+	EXPECT_EQ(value.share(), 0.25);
+	EXPECT_TRUE(std::isnan(value.standard_error()));
+
+	show_account(counters_, unseen, 1ms);
+	value = counters_.values(scope::package, period::interval)[0];
+	EXPECT_TRUE(std::isnan(value.value()));
 }

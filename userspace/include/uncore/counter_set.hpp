@@ -77,6 +77,7 @@
 namespace uncore {
 
 class counter_backend;
+struct account;
 
 /// The part of the machine over which a value is summed up.
 enum class scope {
@@ -295,6 +296,11 @@ private:
 	friend result<void>
 	open_counters(counter_set &counters, const session_options &options,
 		      std::shared_ptr<counter_backend> backend);
+	friend std::chrono::nanoseconds
+	charge_account(const counter_set &counters, account &charged,
+		       int package);
+	friend void show_account(counter_set &counters, const account &shown,
+				 std::chrono::nanoseconds time);
 
 	struct UNCORE_HIDDEN state;
 	std::unique_ptr<state> state_;
