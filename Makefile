@@ -313,7 +313,7 @@ dkms: kmod/generated/stamp ## install the driver's source for dkms, which builds
 	$(if $(DESTDIR),,dkms add -m xeon-uncore -v $(VERSION))
 
 # DEB_BUILD_OPTIONS=nocheck leaves the unit tests out.
-deb: ## Debian packages in build/deb: xeon-uncore-dkms, uncore, libuncore1, libuncore++0.1, libuncore-dev
+deb: ## Debian packages in build/deb: xeon-uncore-dkms, uncore, libuncore1, libuncore++0.1, libuncore-dev, python3-uncore
 	@scripts/install-deps --packages
 	@scripts/make-deb
 

@@ -24,7 +24,7 @@ fi
 missing=''
 for name in $(grep -o '\buncore_[a-z_]*(' "$top/userspace/include/uncore/uncore.h" |
 	tr -d '(' | sort -u); do
-	grep -q "^\.Fn $name\b" "$top"/userspace/cli/man/uncore_s*.3 || missing+=" $name"
+	grep -q "^\.Fn $name\b" "$top"/userspace/cli/man/uncore_*.3 || missing+=" $name"
 done
 tap_eq "$missing" '' 'the man pages have each function of uncore.h'
 

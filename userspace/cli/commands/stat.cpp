@@ -132,6 +132,23 @@ const char *refuse_with_shares(const stat_options &options)
 	return nullptr;
 }
 
+/// @return the reason why --regions excludes an option of the command line; nullptr
+/// without such an option.
+const char *refuse_with_regions(const stat_options &options)
+{
+	if (options.count.run.command.empty())
+		return "--regions needs a command whose regions to count";
+	if (options.has_shares())
+		return "--regions has no shares of tasks and cgroups: call stat twice";
+	if (options.count.run.interval_ms || options.count.run.delay_ms)
+		return "--regions has no intervals (-I) and no delay (-D): a region begins and ends where the command says";
+	if (options.repeat > 1)
+		return "-r has no means of regions: call stat several times";
+	if (options.count.as_perf())
+		return "perf's rows (-x, -j) have no regions: --csv and --json have them";
+	return nullptr;
+}
+
 /// @return an option without effect, and the options that it is for; nullptr without
 /// such an option.
 const char *refuse_without_shares(const stat_options &options)
@@ -185,6 +202,9 @@ int stat(const context &shared, stat_options &options)
 	    reason && options.has_shares())
 		return fail_usage(reason);
 	if (const char *reason = refuse_without_shares(options))
+		return fail_usage(reason);
+	if (const char *reason = refuse_with_regions(options);
+	    reason && options.count.regions)
 		return fail_usage(reason);
 	if (options.count.append && options.count.output.empty())
 		return fail_usage("--append is for -o FILE");
@@ -277,6 +297,9 @@ void add_stat(parser &app, context &shared)
 		       },
 		       "Count the first event in the first cgroup and so on; a single cgroup is for all events before it")
 		.type_name("CGROUP,...");
+	command.add_flag(
+		"--regions", options->count.regions,
+		"Count the regions of the command as well, between its calls of uncore_region_begin() and uncore_region_end()");
 	command.add_option(
 		       "--resolution", options->resolution_us,
 		       "With --attribute and cgroups: read a socket's counters at most every N microseconds (100); 0: at each context switch")

@@ -166,6 +166,9 @@ private:
 	void put_sockets(const std::vector<reading> &metrics);
 	void put_remarks(const std::vector<report_line> &lines);
 
+	void put_regions(const regions &counted);
+	void add_region(const region &shown, table &rows);
+
 	const count_layout layout_;
 	/// Columns of lines.
 	size_t name_width_ = 5, box_width_ = 3, tasks_width_ = 6;
@@ -458,6 +461,73 @@ void count_printer::put_table(const std::vector<report_line> &lines)
 	put_remarks(lines);
 }
 
+// --- regions
+
+/// Add the rows of a region: by socket, and then by event and metric.
+void count_printer::add_region(const region &shown, table &rows)
+{
+	std::string socket;
+
+	gather(shown);
+	std::stable_sort(lines_.begin(), lines_.end(),
+			 [](const report_line &a, const report_line &b) {
+				 return a.counted.package <
+					b.counted.package;
+			 });
+	for (const report_line &line : lines_) {
+		const int package = line.counted.package;
+		const double time = seconds(shown, line);
+		const bool is_first = &line == &lines_.front();
+		const std::string before = std::exchange(
+			socket, package < 0 ? "all" : std::to_string(package));
+		const std::string reason(line.counted.reason);
+
+		rows.add({is_first ? shown.name : "",
+			  is_first ? grouped(double(shown.calls)) : "",
+			  socket == before ? "" : socket,
+			  socket == before ? "" : fmt::format("{:.6f} s", time),
+			  std::string(line.counted.name),
+			  human(line.value, line.counted.unit),
+			  rate_text(line, time),
+			  reason.empty() ? scaling_text(line)
+					 : yellow(out(), reason)});
+	}
+}
+
+void count_printer::put_regions(const regions &counted)
+{
+	using align = table::align;
+
+	table rows({{"REGION"},
+		    {"CALLS", align::right},
+		    {"SOCKET", align::right},
+		    {"TIME", align::right},
+		    {"NAME"},
+		    {"VALUE", align::right},
+		    {"RATE", align::right},
+		    {""}});
+	table too_short({{""}, {""}});
+
+	for (const region &shown : counted.list()) {
+		add_region(shown, rows);
+		if (counted.is_short(shown))
+			too_short.add(
+				{shown.name,
+				 fmt::format("{} a call",
+					     human(shown.mean_length() * 1e6,
+						   "\u00b5s"))});
+	}
+	if (rows.empty())
+		return;
+	put("\n");
+	put(rows);
+	put_notes(
+		fmt::format(
+			"Shorter than {:g} times the cost of a region, {}: put begin and end around more work:",
+			least_length, human(counted.cost() * 1e6, "\u00b5s")),
+		too_short);
+}
+
 void count_printer::show(period report_period,
 			 const std::vector<report_line> &lines)
 {
@@ -478,6 +548,8 @@ void count_printer::show(period report_period,
 	for (const missing_metric &metric : counts_.missing())
 		missing.add({metric.name, metric.reason});
 	put_notes("Not on this machine:", missing);
+	if (const regions *counted = counts_.regions())
+		put_regions(*counted);
 }
 
 int count_printer::end_run(int status)

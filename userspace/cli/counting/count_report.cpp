@@ -104,6 +104,38 @@ void report::gather(period report_period)
 	sort(lines_);
 }
 
+/// Collect the lines of a region: of the sockets on which the region was counted.
+void report::gather(const region &shown)
+{
+	const std::vector<int> &sockets = counts_.regions()->sockets();
+
+	lines_.clear();
+	counts_.regions()->show(shown);
+	for (report_line &line :
+	     numbers_.lines(scope::package, period::interval)) {
+		const int package = line.counted.package;
+		const size_t i =
+			std::find(sockets.begin(), sockets.end(), package) -
+			sockets.begin();
+
+		if (package < 0 ||
+		    (i < sockets.size() && shown.places[i].counted))
+			if (line.counted.metric || !options_.metric_only)
+				lines_.push_back(std::move(line));
+	}
+	sort(lines_);
+}
+
+double report::seconds(const region &shown, const report_line &line) const
+{
+	const std::vector<int> &sockets = counts_.regions()->sockets();
+
+	for (size_t i = 0; i < sockets.size(); i++)
+		if (sockets[i] == line.counted.package)
+			return in_seconds(shown.places[i].time);
+	return in_seconds(shown.time());
+}
+
 /// Collect the lines for the file of --save: events and metrics of each socket
 /// and of the machine.
 void report::gather_saved()
@@ -128,16 +160,13 @@ void report::put_cell(std::string_view cell)
 		buffer_.append(csv_cell(cell));
 }
 
-void report::put_csv(const report_line &line, bool total)
+/// Put a line's row, without the columns of a region.
+void report::put_csv(const report_line &line, const std::string &time)
 {
 	const std::string &sep = separator_;
 	const counted_number &counted = line.counted;
 
-	if (total)
-		put("total{}", sep);
-	else
-		put("{:.6f}{}", now(), sep);
-	put("{}{}", word_of(line.scope), sep);
+	put("{}{}{}{}", time, sep, word_of(line.scope), sep);
 	if (counted.package >= 0)
 		put("{}", counted.package);
 	put("{}{}{}", sep, line.box(), sep);
@@ -174,12 +203,33 @@ void report::put_csv(period report_period)
 	if (!numbers_.tasks_key().empty())
 		titles.insert(std::find(titles.begin(), titles.end(), "value"),
 			      numbers_.tasks_key());
+	const regions *const counted = counts_.regions();
+	const bool is_total = report_period == period::total && has_intervals();
+
+	if (!titled_ && counted)
+		put("region{}calls{}", separator_, separator_);
 	if (!titled_)
 		put("{}\n", fmt::join(titles, separator_));
 	titled_ = true;
-	for (const report_line &line : lines_)
+	for (const report_line &line : lines_) {
+		if (counted)
+			put("{}{}", separator_, separator_);
 		put_csv(line,
-			report_period == period::total && has_intervals());
+			is_total ? "total" : fmt::format("{:.6f}", now()));
+	}
+	if (counted && report_period == period::total)
+		for (const region &shown : counted->list())
+			put_csv(shown);
+}
+
+void report::put_csv(const region &shown)
+{
+	gather(shown);
+	for (const report_line &line : lines_) {
+		put_cell(shown.name);
+		put("{}{}{}", separator_, shown.calls, separator_);
+		put_csv(line, fmt::format("{:.6f}", seconds(shown, line)));
+	}
 }
 
 /// Convert a line; nlohmann writes a value that is not a number as null.
@@ -241,6 +291,46 @@ json report::as_document(period report_period) const
 			{{"metric", metric.name}, {"reason", metric.reason}});
 	document["unavailable"] = std::move(missing);
 	return document;
+}
+
+json report::as_document(const region &shown)
+{
+	const regions &counted = *counts_.regions();
+	json document = {{"region", shown.name},
+			 {"calls", shown.calls},
+			 {"unclosed", shown.unclosed},
+			 {"mean_seconds", shown.mean_length()},
+			 {"cost_seconds", counted.cost()},
+			 {"short", counted.is_short(shown)},
+			 {"sockets", json::array()},
+			 {"events", json::array()},
+			 {"metrics", json::array()}};
+
+	gather(shown);
+	for (size_t i = 0; i < shown.places.size(); i++)
+		if (shown.places[i].counted)
+			document["sockets"].push_back(
+				{{"socket", counted.sockets()[i]},
+				 {"seconds",
+				  in_seconds(shown.places[i].time)}});
+	for (const report_line &line : lines_)
+		document[line.counted.metric ? "metrics" : "events"]
+			.push_back(
+				as_json(line, numbers_.tasks_key(), false));
+	return document;
+}
+
+void report::put_json(period report_period)
+{
+	json document = as_document(report_period);
+
+	if (const regions *counted = counts_.regions();
+	    counted && report_period == period::total) {
+		document["regions"] = json::array();
+		for (const region &shown : counted->list())
+			document["regions"].push_back(as_document(shown));
+	}
+	put("{}", document_line(std::move(document)));
 }
 
 void report::put_arguments(fmt::string_view text, fmt::format_args arguments)
@@ -354,7 +444,7 @@ void report::put(period report_period)
 		put_csv(report_period);
 		break;
 	case format::json:
-		put("{}", document_line(as_document(report_period)));
+		put_json(report_period);
 		break;
 	}
 }

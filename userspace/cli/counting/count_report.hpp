@@ -177,6 +177,10 @@ protected:
 	/// put() for arguments of all types: the formatting code of fmt is then
 	/// compiled in one file only.
 	void put_arguments(fmt::string_view text, fmt::format_args arguments);
+	/// Collect the lines of a region for put(), and make them the interval.
+	void gather(const region &shown);
+	/// Return the time of a region on a line's socket, in seconds.
+	double seconds(const region &shown, const report_line &line) const;
 	/// Return whether -I prints intervals before the total.
 	bool has_intervals() const { return options_.run.interval_ms; }
 	/// Length of an interval or of the run until now, in seconds; now() is the
@@ -190,6 +194,8 @@ protected:
 	const count_options &options_;
 	const std::vector<uncore::scope> scopes_;
 	run_means *const means_;
+	/// Numbers that gather() collected.
+	std::vector<report_line> lines_;
 
 private:
 	void gather(uncore::period report_period);
@@ -200,13 +206,15 @@ private:
 	perf_row perf_row_of(const report_line &line) const;
 	bool write();
 	void put_csv(uncore::period report_period);
-	void put_csv(const report_line &line, bool total);
+	void put_csv(const report_line &line, const std::string &time);
+	void put_csv(const region &shown);
 	nlohmann::ordered_json as_document(uncore::period report_period) const;
+	nlohmann::ordered_json as_document(const region &shown);
+	void put_json(uncore::period report_period);
 	void put_cell(std::string_view cell);
 
 	const std::string_view set_;
 	const std::string separator_; ///< of CSV
-	std::vector<report_line> lines_;
 	fmt::memory_buffer buffer_;
 	/// Titles have been printed; print() was called for the last time.
 	bool titled_ = false, ended_ = false;

@@ -222,8 +222,8 @@ void measurement::add_metric(const uncore::metric_info &info)
 }
 
 /// Return advice for too many multiplexed groups: lists of the metrics, each of which
-/// needs at most most_turns groups.
-std::string measurement::split_advice() const
+/// needs at most @p most groups.
+std::string measurement::split_advice(unsigned most) const
 {
 	std::vector<std::string> lists;
 	uncore::counter_set trial(counters_.machine());
@@ -232,7 +232,7 @@ std::string measurement::split_advice() const
 	// next list.
 	for (const uncore::metric_info *info : metrics_) {
 		(void)trial.add_metric(*info);
-		if (trial.turns() > most_turns && trial.size() > 1) {
+		if (trial.turns() > most && trial.size() > 1) {
 			trial = uncore::counter_set(counters_.machine());
 			(void)trial.add_metric(*info);
 		}
@@ -246,9 +246,8 @@ std::string measurement::split_advice() const
 	}
 	// With one list, or with events that are in no list, lists do not help.
 	if (lists.size() < 2 || counters_.size() > metrics_.size())
-		return "count fewer at once, or for longer";
-	return fmt::format("count them apart ({}), or for longer",
-			   fmt::join(lists, "; "));
+		return "count fewer at once";
+	return fmt::format("count them apart ({})", fmt::join(lists, "; "));
 }
 
 uncore::result<void> measurement::open_output()
@@ -267,6 +266,8 @@ uncore::result<void> measurement::open_counters()
 				     fmt::format("{}: {}",
 						 missing_.front().name,
 						 missing_.front().reason)};
+	if (auto opened = open_regions(); !opened)
+		return opened;
 	if (auto opened = open_output(); !opened)
 		return opened;
 	// No note with perf's rows: they have the part of the time in which an
@@ -274,13 +275,42 @@ uncore::result<void> measurement::open_counters()
 	if (const unsigned turns = counters_.turns();
 	    turns > most_turns && !options_.as_perf())
 		note(fmt::format(
-			"{} groups of events are multiplexed, so that each counts for 1/{} of the time: {}",
-			turns, turns, split_advice()));
-	if (auto opened = counters_.open(
-		    {.visit_packages = true, .packages = sockets_});
+			"{} groups of events are multiplexed, so that each counts for 1/{} of the time: {}, or for longer",
+			turns, turns, split_advice(most_turns)));
+	// A thread of the command waits for the reads of a region. To migrate to a busy CPU
+	// takes longer than to interrupt the CPU.
+	if (auto opened = counters_.open({.visit_packages = !options_.regions,
+					  .packages = sockets_});
 	    !opened)
 		return opened;
 	report_news();
+	return {};
+}
+
+/// Open the socket for the regions of the command.
+uncore::result<void> measurement::open_regions()
+{
+	std::vector<int> sockets = sockets_;
+
+	if (!options_.regions)
+		return {};
+	// A region may be shorter than a turn, in which only some of the events count.
+	if (const unsigned turns = counters_.turns(); turns > 1)
+		return uncore::error{
+			errc::conflict,
+			fmt::format(
+				"--regions: {} groups of events would be multiplexed, but regions may be too short for that: {}",
+				turns, split_advice(1))};
+	if (sockets.empty())
+		for (const uncore::package &package :
+		     counters_.machine().packages())
+			sockets.push_back(package.id);
+
+	auto opened = regions::open(counters_, std::move(sockets));
+
+	if (!opened)
+		return opened.error();
+	regions_ = *std::move(opened);
 	return {};
 }
 
@@ -339,6 +369,26 @@ void measurement::report_divisions() const
 		}
 }
 
+uncore::result<void> measurement::sample()
+{
+	auto outcome = ignore_gone(counters_.sample());
+
+	report_news();
+	if (regions_)
+		regions_->charge();
+	return outcome;
+}
+
+uncore::result<void> measurement::read()
+{
+	auto outcome = ignore_gone(counters_.read());
+
+	report_news();
+	if (regions_)
+		regions_->charge();
+	return outcome;
+}
+
 int measurement::run(const std::function<bool(bool last)> &print)
 {
 	uncore::result<void> outcome;
@@ -357,8 +407,7 @@ int measurement::run(const std::function<bool(bool last)> &print)
 		 first_call = true]() mutable -> std::chrono::nanoseconds {
 		if (std::exchange(first_call, false) && !multiplexed)
 			return longest_pause;
-		outcome = ignore_gone(counters_.sample());
-		report_news();
+		outcome = sample();
 
 		const auto turns = counters_.sample_time();
 
@@ -368,9 +417,21 @@ int measurement::run(const std::function<bool(bool last)> &print)
 				    : longest_pause;
 		return pause;
 	};
+	const auto serve = [&] {
+		regions_->serve([&] { outcome = sample(); });
+		return bool(outcome);
+	};
+
+	if (regions_) {
+		hooks.poll_fd = regions_->poll_fd();
+		hooks.poll = serve;
+	}
 	hooks.tick = [&](bool last) {
-		outcome = ignore_gone(counters_.read());
-		report_news();
+		if (regions_ && last)
+			serve();
+		outcome = read();
+		if (regions_ && last)
+			regions_->close();
 		if (options_.run.interval_ms || last || !outcome)
 			printed = print(last || !outcome);
 		return outcome && printed && !last;
@@ -384,6 +445,11 @@ int measurement::run(const std::function<bool(bool last)> &print)
 	if (!outcome)
 		return fail(outcome.error());
 	report_divisions();
+	if (regions_)
+		for (const std::string &problem : regions_->problems()) {
+			note(problem);
+			is_wrong_ = true;
+		}
 	if (!printed || (is_wrong_ && ended.status() == success))
 		return failure;
 	return ended.status();

@@ -18,6 +18,7 @@
 #include "counting/perf_rows.hpp"
 #include "counting/run.hpp"
 #include "output/sink.hpp"
+#include "regions/regions.hpp"
 
 namespace cli {
 
@@ -30,8 +31,9 @@ struct count_options {
 	bool perf_json = false; ///< -j: perf's rows as JSON
 	perf_place place = perf_place::none; ///< of perf's rows
 	bool summary = false; ///< with -I: perf's rows of the total, too
-	std::string cpus; ///< -C: count on the sockets of these CPUs only
-	unsigned timeout_ms = 0;  ///< end after this time; 0: no limit
+	std::string cpus;     ///< -C: count on the sockets of these CPUs only
+	unsigned timeout_ms = 0; ///< end after this time; 0: no limit
+	bool regions = false; ///< --regions: count regions of the command, too
 	/// Append to the output file; print metrics without their events.
 	bool append = false, metric_only = false;
 
@@ -86,6 +88,8 @@ public:
 	/// Return the NUMA node of a CPU; 0 if the kernel has no nodes.
 	int node_of(int cpu) const;
 	sink &output() { return output_; }
+	/// Regions of the command, after the run; nullptr without --regions.
+	cli::regions *regions() const { return regions_.get(); }
 	/// The sockets of -C; empty: all.
 	const std::vector<int> &sockets() const { return sockets_; }
 
@@ -99,7 +103,10 @@ private:
 	uncore::result<void> choose_sockets();
 	const uncore::own_metrics &own_metrics();
 	uncore::result<void> open_counters();
-	std::string split_advice() const;
+	uncore::result<void> open_regions();
+	std::string split_advice(unsigned most) const;
+	uncore::result<void> sample();
+	uncore::result<void> read();
 	void report_news();
 	void report_divisions() const;
 
@@ -112,7 +119,9 @@ private:
 	std::vector<int> sockets_; ///< to count on; empty: all
 	std::vector<const uncore::metric_info *> metrics_;
 	std::vector<missing_metric> missing_;
-	bool is_wrong_ = false; ///< a requested metric of the user is wrong
+	/// A requested metric of the user, or a region of the command, is wrong.
+	bool is_wrong_ = false;
+	std::unique_ptr<cli::regions> regions_;
 	sink output_;
 };
 

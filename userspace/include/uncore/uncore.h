@@ -421,6 +421,53 @@ uncore_sampler_drain(struct uncore_sampler *sampler,
 		     void (*take)(const struct uncore_sample *sample, void *arg),
 		     void *arg);
 
+/*
+ * Regions: parts of a program whose counts "uncore stat --regions" prints, by name
+ * and socket. Without that command the calls do nothing and cost a few nanoseconds,
+ * so that they can stay in a program. The command chooses the events and metrics,
+ * opens and reads the counters, and needs the permission; the program does not.
+ *
+ *	#include <uncore/uncore.h>
+ *
+ *	void step(void)
+ *	{
+ *		uncore_region_begin("solve");
+ *		...
+ *		uncore_region_end();
+ *	}
+ *
+ * A box counts for all tasks of its socket, so a region has the traffic of the whole
+ * socket while any thread of any process of the command is in the region. Threads
+ * and processes in the same region at the same time are counted once, not added up:
+ * with OpenMP, call the functions outside of a parallel region, or in all of its
+ * threads. A region of an MPI process counts on the sockets to which the process is
+ * bound, if the launcher started several on the machine; all other regions count on
+ * all sockets. Any number of processes bound to a socket counts it once.
+ *
+ * Regions nest; the outer region includes the inner ones. Each thread has regions of
+ * its own, which are closed when it ends. A new process (fork) is in no region.
+ *
+ * Each call sends a request to the command, which reads all counters once: regions
+ * shorter than a hundred times this are marked in the output. Do not call the
+ * functions in a signal handler.
+ */
+
+/*
+ * Begin a region in the calling thread.
+ * @name: up to 255 bytes of UTF-8 without control characters. A name may be used any
+ * number of times, also in another place of the program.
+ * The call may be ignored that fails: the region is not counted then, and ends with
+ * uncore_region_end() as any other. UNCORE_INVALID for such a name,
+ * UNCORE_UNSUPPORTED beyond 10,000 names and for another version of the command,
+ * UNCORE_GONE if the command does not answer any more.
+ */
+UNCORE_EXPORT int uncore_region_begin(const char *name);
+/*
+ * End the region that the calling thread began last. UNCORE_MISUSE if the thread is
+ * in no region.
+ */
+UNCORE_EXPORT int uncore_region_end(void);
+
 #ifdef __cplusplus
 }
 #endif
