@@ -5,8 +5,9 @@ Compare the cost of an interval of "uncore stat -I 100" with one of "perf stat -
 Both count the same events on every box of two sockets with 18 CBos each, and print a
 line for each box and socket. CPU time is the scheduler's number for the process; perf
 counts system calls at the raw_syscalls tracepoint. Then compare a scrape of "uncore
-serve" with an interval of "uncore stat" of the same events. The program only prints
-figures.
+serve" with an interval of "uncore stat" of the same events. At last measure the cost of a
+region: of a call of uncore_region_begin() and of uncore_region_end(). The program only
+prints figures.
 """
 
 import json
@@ -30,6 +31,7 @@ FEW, MANY = 2, 12   # intervals of a short and of a long run, for syscalls()
 # the counters again
 SCRAPES, APART = 100, 1.1
 EVERY = 15          # seconds between two scrapes, in the example configuration of Prometheus
+REGIONS = 300       # number of regions of which the cost is the mean
 COUNTERS = {"ubox": 2, "r3qpi": 3}      # counters of a box; 4 in other box types
 
 
@@ -143,6 +145,30 @@ def bench_serve(folder):
         EVERY, 100 * cpu / 1e3 / EVERY), flush=True)
 
 
+def region_cost(*before):
+    """Return the microseconds that a region takes in a program, which @before runs."""
+    done = subprocess.run(
+        [*before, os.path.join(BUILD, "..", "userspace", "bin", "region-steps"),
+         "begin=first", "end", "time=%d" % REGIONS],
+        stdout=subprocess.PIPE, encoding="utf-8", check=True)
+    return float(done.stdout.splitlines()[-1]) / 1e3
+
+
+def bench_regions(every):
+    """Print the cost of a region by the number of events. A region that is shorter than
+    100 times this is marked by stat --regions."""
+    print("\nA region, mean of %d:" % REGIONS)
+    print("%-40s %12s %16s" % ("", "us", "shortest, ms"))
+    print("%-40s %12.3f" % ("without --regions", region_cost()))
+    for name, chosen in (
+            ("an event of a box on each socket", "imc_0/cas_count.rd/"),
+            ("reads of the memory channels", "imc/cas_count.rd/"),
+            ("an event of each of %d boxes" % len(every), ",".join(every))):
+        cost = region_cost(UNCORE, "stat", "--regions", "-o", "/dev/null", "-e",
+                           chosen, "--")
+        print("%-40s %12.1f %16.1f" % (name, cost, cost / 10), flush=True)
+
+
 def main():
     load()
     single = [event for box in events() for event in box]
@@ -164,6 +190,7 @@ def main():
                 name, values[0], 100 * values[0] / first[0],
                 values[1], 100 * values[1] / first[1]), flush=True)
         bench_serve(folder)
+    bench_regions([box[0] for box in events()])
 
 
 if __name__ == "__main__":
