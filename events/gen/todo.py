@@ -149,6 +149,8 @@ def _roles(generation, catalogue):
     metrics, related = _metrics(generation), [generation]
     while related[-1].base:
         related.append(related[-1].base)
+    unlimited = {name for item in generation.load("omitted.json", missing=[])
+                 for name in item.get("Limits", "").split(",")}
     with_series = {box.name for _, box in roles.series(catalogue, related)}
     if not any(box.role for box in generation.boxes):
         yield "%s/boxes.json" % generation.shown, "give Role to its box types"
@@ -158,7 +160,7 @@ def _roles(generation, catalogue):
                 "and Part has one of its events" % box.name
         for entry in roles.load(catalogue, "limits.json"):
             if roles.place_of(entry) != (box.role, box.part) or \
-                    not roles.is_for(entry, generation):
+                    not roles.is_for(entry, generation) or entry["Limit"] in unlimited:
                 continue
             lacks = [name for name in roles.filled(
                 entry.get("Metrics", ""), box).split(",") if name and name not in metrics]
