@@ -497,7 +497,8 @@ class Report:
                     self.skip(title, err)
                     missing = True
                     continue
-                numbers, faults = foreign_metrics.compare(generation, mappings, theirs)
+                numbers, faults = foreign_metrics.compare(generation, name, mappings,
+                                                          theirs)
                 self.line("%s: %s, each that differs with a reason" % (title, ", ".join(
                     "%d %s" % (number, kind) for kind, number in numbers.items())),
                     faults)

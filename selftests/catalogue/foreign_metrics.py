@@ -14,29 +14,25 @@ import random
 import re
 
 from gen.derived import METRICS, load
+from gen.roles import boxes_by
 
-CBOXES, PACKAGES, SECONDS = 14, 1, 0.37
-BOXES = {"cbox": CBOXES, "imc": 4, "qpi": 2, "ha": 2, "ubox": 1}
-# Box types of the letter in an event's name, and of a PMU in an expression of perf's files
-LETTERS = {"C": "cbox", "M": "imc", "Q": "qpi", "H": "ha", "U": "ubox"}
-PMUS = {"cbox": "cbox", "uncore_imc": "imc", "cbox_0": "cbox"}
+PACKAGES, SECONDS = 1, 0.37
 # Events that the in-tree driver names in sysfs
 KERNEL_EVENTS = {"cas_count_read": "cas_count.rd", "cas_count_write": "cas_count.wr"}
+# Names that Intel's event files have as old names of other events, of the same encodings
+OLD_NAMES = {"payload_bytes_in": "data_req_of_cpu"}
 UNITS = {"GiB/s": 2 ** 30, "GB/s": 1e9, "MB/s": 1e6, "MB/sec": 1e6}
-SAME_UNIT = {"percent": "%"}
+SAME_UNIT = {"percent": "%", "per_instr": "", "per instruction": ""}
 RELAY = "counter0_occupancy"        # counts the event of counter 0 above a threshold
-NAMES = {"duration_time": SECONDS, "DURATIONTIMEINSECONDS": SECONDS,
-         "DURATIONTIMEINMILLISECONDS": SECONDS * 1000, "CORES_PER_SOCKET": CBOXES,
-         "SOCKET_COUNT": PACKAGES, "instructions": 987654321,
-         "#num_cores": CBOXES * PACKAGES, "#num_packages": PACKAGES,
-         "#num_dies": PACKAGES}
-UNCORE = re.compile(r"\bUNC_|\b(cbox|cbox_\d+|uncore_\w+|arb)@", re.I)
+TOR_OCCUPANCY = 0x36                # counter 0 alone counts it
+INSTRUCTIONS = 987654321
+UNCORE = re.compile(r"\bUNC_|\b(cbox|cha|imc|uncore_\w+|arb)(_\d+)?@", re.I)
 REFERENCE = re.compile(r"([a-z0-9_]+)@((?:\\.|[^@\\])+)@")
-EVENT = re.compile(r"\bUNC_[A-Z]_\w+(?:\.\w+)?")
+EVENT = re.compile(r"\bUNC_[A-Z0-9]+_\w+(?:\.\w+)*")
 
 
 class Unknown(Exception):
-    """A formula has a name that is neither an event nor one of NAMES."""
+    """A formula has a name that is neither an event nor one of Counts.names."""
 
 
 class ForeignMetric:
@@ -84,37 +80,82 @@ class Counts:
     """A count for each event of a generation, the same for each formula."""
 
     def __init__(self, generation):
+        self.generation = generation
+        self.boxes = boxes_by(generation, "Other")      # by name in a PMU's name
+        self.letters = boxes_by(generation, "Perf")     # by name in an event's name
         self.events = {(box.name, event.name): event for box in generation.boxes
                        for event in box.events}
-        self.counter0 = None        # the event that counter 0 counts
+        self.counter0 = None        # the words of the event that counter 0 counts
+        slices, = (number(box) for box in generation.boxes if box.part == "slice")
+        self.names = {
+            "duration_time": SECONDS, "DURATIONTIMEINSECONDS": SECONDS,
+            "DURATIONTIMEINMILLISECONDS": SECONDS * 1000,
+            "instructions": INSTRUCTIONS, "INST_RETIRED.ANY": INSTRUCTIONS,
+            "CORES_PER_SOCKET": slices, "SOCKET_COUNT": PACKAGES,
+            "#num_cores": slices * PACKAGES, "#num_packages": PACKAGES,
+            "#num_dies": PACKAGES}
 
-    def key(self, box, code, umask, fields):
-        """Return the code and the fields of an event; all boxes have one uncore clock."""
-        fields = {name.removeprefix("filter_"): int(value, 0) for name, value
-                  in fields.items()}
-        fields.pop("tid_en", None)
-        if code == 0 and box == "cbox" or (box, code) == ("ubox", 0xff):
-            return "uncore clock"
-        return box, code, umask, tuple(sorted(fields.items()))
+    def words(self, box, name, fields):
+        """Return config, config1 and config2 of an event with more fields."""
+        words = [0, 0, 0]
+        if name == RELAY:
+            words = list(self.counter0)
+        elif name is not None:
+            if (box.name, name) not in self.events:
+                raise Unknown("%s has no event %s" % (box.name, name))
+            words = self.events[box.name, name].config()
+        for field, text in fields.items():
+            value = int(text, 0)
+            whole = re.fullmatch(r"config([12]?)", field)
+            if whole:
+                words[int(whole.group(1) or 0)] |= value
+            elif field == "filter1":            # the second filter register
+                words[1] |= value << 32
+            else:
+                place = box.format.get(field) or box.format.get("filter_" + field)
+                if not place:
+                    raise Unknown("%s has no field %s" % (box.name, field))
+                words[place.word] |= place.place(value)
+        if "tid_en" in box.format:              # Intel's files leave it out
+            words[0] &= ~box.format["tid_en"].mask
+        return words
+
+    @staticmethod
+    def keys(box, words):
+        """Return a key for each port whose count is in an event's, or the only key."""
+        ports = box.format.get("ch_mask")
+        if (box.part, words[0] & 0xff) in (("slice", 0), ("clock", 0xff)):
+            return ["uncore clock"]             # all boxes have one
+        if not ports or not words[0] & ports.mask:
+            return [(box.name, *words)]
+        rest = words[0] & ~ports.mask
+        return [(box.name, rest | 1 << bit, *words[1:]) for bit in ports.bits
+                if words[0] >> bit & 1]
 
     def of(self, box, name, fields, one_box=False):
         """Return the count of an event in all boxes, or in one box."""
-        fields = dict(fields)
-        if name is None:
-            code, umask = (int(fields.pop(key, "0"), 0) for key in ("event", "umask"))
-        elif name == RELAY:
-            box, code, umask, more = self.counter0
-            fields = {**more, **fields}
-        elif (box, name) in self.events:
-            event = self.events[box, name]
-            code, umask = event.code, event.select[1]
-        else:
-            raise Unknown("%s has no event %s" % (box, name))
-        if code == 0x36:
-            self.counter0 = box, code, umask, fields
-        count = random.Random(repr(self.key(box, code, umask, fields))).randrange(
-            10 ** 6, 10 ** 7)
-        return count * (1 if one_box else BOXES[box] * PACKAGES)
+        words = self.words(box, name, fields)
+        if name != RELAY and words[0] & 0xff == TOR_OCCUPANCY:
+            self.counter0 = words
+        count = sum(random.Random(repr(key)).randrange(10 ** 6, 10 ** 7)
+                    for key in self.keys(box, words))
+        return count * (1 if one_box else number(box) * PACKAGES)
+
+    def box_and_name(self, text):
+        """Return cbox and "tor_inserts.opcode" for UNC_C_TOR_INSERTS.OPCODE."""
+        letters, rest = re.fullmatch(r"unc_([a-z0-9]+)_(.*)", text.lower()).groups()
+        if letters not in self.letters:
+            raise Unknown("%s: no box type has events UNC_%s_*" % (text, letters.upper()))
+        first, dot, rest = rest.partition(".")
+        return self.letters[letters], OLD_NAMES.get(first, first) + dot + rest
+
+    def box_of(self, pmu):
+        """Return the box type of a PMU's name, and whether it has the number of a box."""
+        name, one = re.fullmatch(r"(?:uncore_|%s_)?(\w+?)(_\d+)?" % self.generation.name,
+                                 pmu).groups()
+        if name not in self.boxes:
+            raise Unknown("%s has no PMU %s" % (self.generation.name, pmu))
+        return self.boxes[name], bool(one)
 
     def named(self, text):
         """Return the count of UNC_C_TOR_INSERTS.MISS_OPCODE:opc=0x182:tid=0x3e:c1."""
@@ -126,7 +167,7 @@ class Counts:
                 fields["thresh"] = term[1:]
             elif value:
                 fields[field] = value
-        box, name = box_and_name(name)
+        box, name = self.box_and_name(name)
         return self.of(box, name, fields, "one_unit" in terms)
 
     def reference(self, match):
@@ -135,46 +176,45 @@ class Counts:
         terms = re.sub(r"\\(.)", r"\1", text).split(",")
         name = None if "=" in terms[0] else terms.pop(0)
         fields = dict((term.split("=") + ["1"])[:2] for term in terms)
-        box = PMUS.get(pmu) or re.sub(r"^[a-z0-9]+_", "", pmu)
-        if name and name.startswith("UNC_"):
-            name = box_and_name(name)[1]
-        return str(self.of(box, KERNEL_EVENTS.get(name, name), fields, pmu == "cbox_0"))
+        box, one_box = self.box_of(pmu)
+        if name and name.lower().startswith("unc_"):
+            name = self.box_and_name(name)[1]
+        return str(self.of(box, KERNEL_EVENTS.get(name, name), fields, one_box))
 
     def our_value(self, metric):
         """Return the value of a metric of the catalogue in the base unit, and the unit."""
         self.counter0 = None
-        text = re.sub(r"source_count\(\w+?_(\w+?)@[^@]*@\)",
-                      lambda match: str(BOXES[match.group(1)] * PACKAGES),
+        text = re.sub(r"source_count\((\w+)@[^@]*@\)",
+                      lambda match: str(number(self.box_of(match.group(1))[0]) * PACKAGES),
                       metric.expression)
         # the event of counter 0 may stand after the relay in the expression
         for match in REFERENCE.finditer(text):
             if RELAY not in match.group():
                 self.reference(match)
         scale, unit = re.fullmatch(r"([0-9.]*)(.*)", metric.unit or "1").groups()
-        return evaluate(REFERENCE.sub(self.reference, text), NAMES) * \
+        return evaluate(REFERENCE.sub(self.reference, text), self.names) * \
             float(scale or 1) * UNITS.get(unit, 1), unit
 
     def their_value(self, metric, unit):
         """Return the value of a reading's metric in the base unit, and the unit."""
-        names = dict(NAMES)
+        names = dict(self.names)
         for alias, event in metric.events.items():
             if event.startswith("UNC_"):
                 names[alias] = self.named(event)
-            elif event in NAMES:
-                names[alias] = NAMES[event]
+            elif event in self.names:
+                names[alias] = self.names[event]
         text = REFERENCE.sub(self.reference, metric.expression)
         text = EVENT.sub(lambda match: str(self.named(match.group())), text)
-        for name, value in NAMES.items():
-            if name.startswith("#"):
+        for name, value in self.names.items():
+            if not name.isidentifier():
                 text = text.replace(name, str(value))
         unit = metric.unit or unit
         return evaluate(text, names) * UNITS.get(unit, 1), SAME_UNIT.get(unit, unit)
 
 
-def box_and_name(name):
-    """Return ("cbox", "tor_inserts.opcode") for UNC_C_TOR_INSERTS.OPCODE."""
-    letter, rest = re.fullmatch(r"UNC_([A-Z])_(.*)", name).groups()
-    return LETTERS[letter], rest.lower()
+def number(box):
+    """Return the number of boxes of a type in a package."""
+    return int(box.registers["Boxes"], 0)
 
 
 def evaluate(text, names):
@@ -194,13 +234,14 @@ class Mapping:
     def __init__(self, raw):
         self.theirs = raw["Theirs"].split()
         self.generations = raw.get("Generations", "").split()
+        self.source = raw.get("Source")
         self.ours, self.unit = raw.get("Ours"), raw.get("Unit", "")
         self.reason = raw.get("Reason", "")
         self.used = set()
 
-    def covers(self, generation, name):
-        return name in self.theirs and generation.name in (
-            self.generations or [generation.name])
+    def covers(self, generation, source, name):
+        return (name in self.theirs and self.source in (None, source) and
+                generation.name in (self.generations or [generation.name]))
 
     def unused(self):
         return [name for name in self.theirs if name not in self.used]
@@ -242,14 +283,16 @@ def read(events):
     return [Mapping(row) for row in rows]
 
 
-def compare(generation, mappings, metrics):
+def compare(generation, source, mappings, metrics):
     """Return the number of a reading's metrics of each kind, and the faults."""
     numbers, faults = {"the same": 0, "with another formula": 0, "missing here": 0}, []
     for theirs in metrics:
         if not theirs.is_uncore():
             continue
         covering = [mapping for mapping in mappings
-                    if mapping.covers(generation, theirs.name)]
+                    if mapping.covers(generation, source, theirs.name)]
+        # a row for one reading comes before a row for all
+        covering = [mapping for mapping in covering if mapping.source] or covering
         if len(covering) != 1:
             faults.append("%s: %d rows of events/foreign-metrics.json have it: %s" % (
                 theirs.name, len(covering), theirs.expression))
