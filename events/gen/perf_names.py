@@ -42,19 +42,27 @@ def terms_of(entry, box, events):
     # perf leaves out tid_en, without which filter_tid has no effect
     if any(field.startswith("filter_tid=") for field in fields):
         fields.append("tid_en=1")
-    code, umask = number(entry, "EventCode"), number(entry, "UMask")
+    code = number(entry, "EventCode")
+    umask = number(entry, "UMask") | number(entry, "UMaskExt") << 8
+    # masks in the control of an IO stack
+    masks = {field: number(entry, key) for key, field in (
+        ("PortMask", "ch_mask"), ("FCMask", "fc_mask")) if field in box.format}
     # the clock of the UBox is on its fixed counter, not an event with code 0
     if (box.name, "uclk") in events and not code | umask:
         return "ubox/uclk/"
     if number(entry, "ExtSel"):
         code |= 1 << (len(box.format["event"].bits) - 1)
-    given = {field.split("=")[0] for field in fields}
+    given = {field.split("=")[0] for field in fields} | set(masks)
+    config = box_config(box, code, umask)
+    for field, value in masks.items():
+        config |= box.format[field].place(value)
     same = sorted(name for (box_type, name), event in events.items()
                   if box_type == box.name and not event.alias and
-                  event.config() == [box_config(box, code, umask), 0, 0] and
+                  event.config() == [config, 0, 0] and
                   {key for key, _ in event.filters} <= given)
     first = [same[0]] if same else ["event=%#x" % code] + \
-        ["umask=%#x" % umask] * bool(umask)
+        ["umask=%#x" % umask] * bool(umask) + \
+        ["%s=%#x" % item for item in masks.items() if item[1]]
     return "%s/%s/" % (box.name, ",".join(first + fields))
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Test "uncore diagnose" on the simulated hardware. In each scenario, and in each phase of
-"mixed" if the argument is "whole", the first finding is the planted cause; an idle machine has none. In random
-mixtures the largest cause is among the first two findings. Then the output for people,
-commands that end early, a dead box, a user without permission, and no driver.
+Test "uncore diagnose" on the simulated hardware. In each scenario, and with the argument
+"whole" in each phase of "mixed", the first finding is the planted cause; an idle machine has
+none. In random mixtures the largest cause is among the first two findings. Then the output
+for people, commands that end early, a dead box, a user without permission, and no driver.
 """
 
 import os
