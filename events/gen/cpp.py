@@ -4,7 +4,7 @@
 import re
 
 from . import perf_names, roles
-from .derived import METRICS, OPCODES, in_tree, load
+from .derived import METRICS, OPCODES, in_tree, in_tree_selects, load
 
 HEAD = """// SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
@@ -159,9 +159,10 @@ def _in_tree(generation):
              fact["Select"], *words(fact))
         for fact in facts.get("Filters", [])))
     yield _array("in_tree_fault", "in_tree_wrong", (
-        _row(_text(fact["Box"]), fact["Mask"], fact["Select"],
+        _row(_text(fact["Box"]), "0x%x" % mask, "0x%x" % select,
              _text(fact["Reason"]), _text(fact["Section"]))
-        for fact in facts.get("Wrong", [])))
+        for fact in facts.get("Wrong", [])
+        for mask, select in in_tree_selects(fact)))
 
 
 def _words(words):

@@ -304,6 +304,14 @@ def in_tree(generation):
     return facts
 
 
+def in_tree_selects(fact):
+    """(mask, value) of each kind of event of a fact; "any" is each bit of the mask alone."""
+    mask = int(fact["Mask"], 16)
+    if fact["Select"] != "any":
+        return [(mask, int(fact["Select"], 16))]
+    return [(1 << bit,) * 2 for bit in range(64) if mask >> bit & 1]
+
+
 def in_tree_files(generation, box):
     """The event files that the kernel's own driver publishes for a box type."""
     return [file for file in in_tree(generation).get("Files", [])
@@ -320,7 +328,7 @@ def _check_in_tree(generation):
         if box is None:
             yield "%s: no box type is called %s" % (shown, fact["Box"])
             continue
-        if int(fact["Select"], 16) & ~int(fact["Mask"], 16):
+        if any(select & ~mask for mask, select in in_tree_selects(fact)):
             yield "%s: Select %s has bits that Mask %s has not" % (
                 shown, fact["Select"], fact["Mask"])
         for name in fact.get("Fields", "event").split(","):
