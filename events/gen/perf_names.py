@@ -34,7 +34,7 @@ def number(entry, key):
 def terms_of(entry, box, events):
     """The event string for an entry of perf's file; None if no string selects it."""
     fields = re.sub(r"\s|^(na|null)$", "", entry.get("Filter") or "")
-    if fields and not re.fullmatch(r"(filter_\w+=\w+,?)+", fields):
+    if fields and not re.fullmatch(r"((filter_\w+|ch_mask)=\w+,?)+", fields):
         return None
     fields = [field for field in fields.split(",") if field]
     if any(field.split("=")[0] not in box.format for field in fields):
@@ -47,6 +47,10 @@ def terms_of(entry, box, events):
     # masks in the control of an IO stack
     masks = {field: number(entry, key) for key, field in (
         ("PortMask", "ch_mask"), ("FCMask", "fc_mask")) if field in box.format}
+    # perf has the filter after them
+    masks.update((key, int(value, 0)) for key, value in (
+        field.split("=") for field in fields) if key in masks)
+    fields = [field for field in fields if field.split("=")[0] not in masks]
     # the clock of the UBox is on its fixed counter, not an event with code 0
     if (box.name, "uclk") in events and not code | umask:
         return "ubox/uclk/"

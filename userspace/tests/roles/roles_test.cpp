@@ -196,7 +196,7 @@ TEST(roles, top_has_presets)
 	EXPECT_EQ(counted[2].name, "memory");
 	EXPECT_EQ(describe_presets(),
 		  "memory (the default: what is read and written), "
-		  "llc (misses), upi (data sent)");
+		  "upi (data sent), llc (misses)");
 }
 
 TEST(roles, metrics_are_in_groups)
