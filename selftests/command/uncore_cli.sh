@@ -177,8 +177,8 @@ refused 2 "there is no subcommand 'bogus'; there are check" \
 	'an unknown subcommand' bogus
 refused 2 '--bogus' 'an unknown option' list --bogus
 "$uncore" > "$out" 2> "$err"
-tap_eq "$? $(wc -l < "$out") $(grep -c "$sockets sockets and .* boxes" "$out")" '0 10 1' \
-	'bare uncore: ten lines on what this machine offers'
+tap_eq "$? $(wc -l < "$out") $(grep -c "$sockets sockets and .* boxes" "$out")" '0 11 1' \
+	'bare uncore: eleven lines on what this machine offers'
 refused 2 'excludes' 'two forms at once' list --json --csv
 refused 1 'there is no sysfs' 'a sysfs that is none' --sysfs /no/such topology
 

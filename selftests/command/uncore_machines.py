@@ -41,7 +41,7 @@ def test_examples(tap, name, sysfs):
                 re.search("has no|no PMU|no metric|no set", result.stderr):
             wrong += [example, *comments(result)]
     tap.ok(len(shown) >= 7 and not wrong and not missing and
-           (boxes or len(shown) == 8),
+           (boxes or len(shown) == 9),
            "bare uncore on %s: examples that its boxes can answer" % name,
            wrong + ["none for " + box for box in missing] + shown)
 
@@ -57,9 +57,9 @@ def test_first_hour(tap, bus):
            comments(result))
     result = run()
     lines = result.stdout.splitlines()
-    tap.ok(result.returncode == 0 and len(lines) == 10 and
+    tap.ok(result.returncode == 0 and len(lines) == 11 and
            sum(line.startswith("uncore ") for line in lines) >= 8,
-           "bare uncore: ten lines, with examples", comments(result))
+           "bare uncore: eleven lines, with examples", comments(result))
     for line in lines:
         example = line.split("  ")[0].split()
         if example[0] == "uncore" and example[1] not in ("SUBCOMMAND", "top"):

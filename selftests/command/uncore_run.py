@@ -328,8 +328,8 @@ def test_statuses(tap, folder):
              for status in statuses for status in status.split(", ")}
     have = {(name, status) for name, status in calls
             if status != "128 + signal"} | IN_VM | {
-                (name, "signal") for name in ("live", "metric", "record",
-                                              "serve", "stat")}
+                (name, "signal") for name in ("diagnose", "live", "metric",
+                                              "record", "serve", "stat")}
     tap.ok(have == table and
            {name for name, _ in table} == set(
                run("__complete", "").stdout.split()),
@@ -349,6 +349,7 @@ def test_statuses(tap, folder):
                    comments(result))
     for name, call in (("stat", "stat -e %s -I 50" % EVENT),
                        ("metric", "--sysfs %s metric memory -I 50" % sysfs),
+                       ("diagnose", "--sysfs %s diagnose" % sysfs),
                        ("record", "record -e %s -o %s" % (EVENT, program))):
         process = subprocess.run(
             "%s %s -- sh -c 'kill -TERM $PPID; exec sleep 100'" % (UNCORE, call),
@@ -433,7 +434,7 @@ def test_perf_options(tap, folder):
             (("top", "-p", "init"), 2, "'init' (expected 1 to 4194304)"),
             (("top", "-p", "1,4194304"), 1, "no process 4194304"),
             (("top", "--rows", "all"), 2, "'all' is not a valid number"),
-            (("top", "--by", "user"), 2, "(expected task, process, cgroup)"),
+            (("top", "--by", "user"), 2, "(expected task, process, cgroup, tree)"),
             (("metric",), 2, "memory, llc"),
             (("check", "--json=2"), 2, "--json: it takes no value"),
             (("metric", "memory", "--all=false", "true"), 2,

@@ -70,11 +70,12 @@ def test_catalogue(tap):
     with tempfile.TemporaryDirectory() as folder:
         copy = os.path.join(folder, "events")
         shutil.copytree(os.path.join(TOP, "events"), copy)
-        path = os.path.join(copy, "hswep", "metrics.json")
-        text = read(path)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text.replace('"4 * (hswep_imc@cas_count.rd@',
-                                    '"8 * (hswep_imc@cas_count.rd@'))
+        for generation in ("hswep", "skx"):     # the others are like the first
+            path = os.path.join(copy, generation, "metrics.json")
+            text = read(path)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text.replace('"4 * (%s_imc@cas_count.rd@' % generation,
+                                        '"8 * (%s_imc@cas_count.rd@' % generation))
         result = subprocess.run(
             [os.path.join(FOLDER, "generate.py"), "--check"], check=False,
             env={**os.environ, "UNCORE_CATALOGUE": copy}, stdout=subprocess.PIPE,
