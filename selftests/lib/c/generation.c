@@ -253,11 +253,11 @@ unsigned int most_boxes(const char *type)
 
 const char *box_type_of_many(void)
 {
-	const char *const *type = generation()->types;
+	const char *const *types = generation()->types, *const *type = types;
 
-	while (most_boxes(*type) < 2)
+	while (**type && most_boxes(*type) < 2)
 		type++;
-	return *type;
+	return **type ? *type : *types;
 }
 
 unsigned int package_boxes(void)

@@ -86,7 +86,7 @@ const struct box_type *box_type(const char *name);
 bool names_absent_type(const char *name);
 /* The type of a box, "imc_0" or "pcu", or NULL; @index gets the box's number */
 const struct box_type *box_named(const char *box, unsigned int *index);
-/* Name of the first box type of which a package may have several boxes */
+/* Name of the first box type of which a package may have several boxes, or of the first */
 const char *box_type_of_many(void);
 /* Largest number of boxes in a package: of a type, 0 if there is no such type; and of all */
 unsigned int most_boxes(const char *type);
