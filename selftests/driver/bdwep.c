@@ -18,8 +18,6 @@
 
 enum { CBOXES = 24, SBOXES = 4, BOXES = 49, CYCLES = 1000, OVERFLOWS = 3 };
 
-#define SUMMARY	1	/* lines that the driver always logs when it loads */
-
 static void __attribute__((constructor)) need_broadwell(void)
 {
 	if (strcmp(generation()->name, "bdwep"))
@@ -29,33 +27,11 @@ static void __attribute__((constructor)) need_broadwell(void)
 FIXTURE_OF(bdwep, ASSERT_EQ(0, -max_sample_rate(100000000)),
 	   expect_nothing_left(_metadata));
 
-/* Load the driver; check that it logs @lines lines besides the summary. */
-static void load(struct __test_metadata *_metadata, const char *sim_params,
-		 const char *fault, int lines)
-{
-	machine_setup_sim("%s", sim_params);
-	if (fault) {
-		ASSERT_EQ(0, -sim_fault("%s", fault));
-	}
-	log_mark();
-	ASSERT_EQ(0, -driver_load(""));
-	EXPECT_EQ(SUMMARY + lines, log_count("xeon_uncore: ")) {
-		log_show("xeon_uncore");
-	}
-}
-
-static bool type_exists(const char *type, unsigned int index)
-{
-	char pmu[PMU_NAME_MAX];
-
-	return pmu_name(pmu, type, index);
-}
-
 TEST_F(bdwep, all_boxes_count_and_sample_exactly)
 {
-	load(_metadata, "clock=manual", NULL, 0);
-	EXPECT_TRUE(type_exists("cbox", CBOXES - 1));
-	EXPECT_TRUE(type_exists("sbox", SBOXES - 1));
+	load_logging(_metadata, "clock=manual", NULL, 0);
+	EXPECT_TRUE(box_exists("cbox", CBOXES - 1));
+	EXPECT_TRUE(box_exists("sbox", SBOXES - 1));
 	EXPECT_EQ(BOXES, pmus_there());
 	for (int pkg = 0; pkg < packages(); pkg++)
 		EXPECT_EQ(BOXES, boxes_that_count(pkg, CYCLES));
@@ -66,8 +42,8 @@ TEST_F(bdwep, all_boxes_count_and_sample_exactly)
 /* CAPID4 shows that the die has no SBos: the driver logs nothing about SBos. */
 TEST_F(bdwep, die_without_sboxes)
 {
-	load(_metadata, "clock=manual sboxes=0", NULL, 0);
-	EXPECT_FALSE(type_exists("sbox", 0));
+	load_logging(_metadata, "clock=manual sboxes=0", NULL, 0);
+	EXPECT_FALSE(box_exists("sbox", 0));
 	for (int pkg = 0; pkg < packages(); pkg++)
 		EXPECT_EQ(BOXES - SBOXES, boxes_that_count(pkg, CYCLES));
 }
@@ -75,16 +51,16 @@ TEST_F(bdwep, die_without_sboxes)
 /* Without CAPID4 the driver probes the SBos, and their registers fault. */
 TEST_F(bdwep, die_without_sboxes_nor_capability_registers)
 {
-	load(_metadata, "clock=manual sboxes=0 missing=capid@0", NULL, 1);
+	load_logging(_metadata, "clock=manual sboxes=0 missing=capid@0", NULL, 1);
 	EXPECT_EQ(1, log_count("no capability registers"));
-	EXPECT_FALSE(type_exists("sbox", 0));
+	EXPECT_FALSE(box_exists("sbox", 0));
 }
 
 TEST_F(bdwep, channel_without_clock_is_left_out)
 {
 	char pmu[PMU_NAME_MAX];
 
-	load(_metadata, "clock=manual", "no_clock pkg=0 box=imc_3 on", 1);
+	load_logging(_metadata, "clock=manual", "no_clock pkg=0 box=imc_3 on", 1);
 	EXPECT_EQ(1, log_count("bdwep_imc_3 of package 0: its clock does not run"));
 	/* imc_3 of the other package works */
 	ASSERT_TRUE(pmu_name(pmu, "imc", 3));
@@ -107,7 +83,7 @@ TEST_F(bdwep, pci_devices_of_haswell_are_left_alone)
 	log_mark();
 	ASSERT_EQ(0, -driver_load(""));
 	EXPECT_EQ(packages(), log_count("no UBox on PCI (device 8086:6f1e)"));
-	EXPECT_FALSE(type_exists("imc", 0));
+	EXPECT_FALSE(box_exists("imc", 0));
 }
 
 TEST_HARNESS_MAIN

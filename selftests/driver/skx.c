@@ -19,8 +19,6 @@
 
 enum { CHAS = 28, BOXES = 60, FEW = 20, CYCLES = 1000, OVERFLOWS = 3 };
 
-#define SUMMARY	1	/* lines that the driver always logs when it loads */
-
 static void __attribute__((constructor)) need_skylake(void)
 {
 	if (strcmp(generation()->name, "skx"))
@@ -30,27 +28,9 @@ static void __attribute__((constructor)) need_skylake(void)
 FIXTURE_OF(skx, ASSERT_EQ(0, -max_sample_rate(100000000)),
 	   expect_nothing_left(_metadata));
 
-/* Load the driver; check that it logs @lines lines besides the summary. */
-static void load(struct __test_metadata *_metadata, const char *sim_params, int lines)
-{
-	machine_setup_sim("%s", sim_params);
-	log_mark();
-	ASSERT_EQ(0, -driver_load(""));
-	EXPECT_EQ(SUMMARY + lines, log_count("xeon_uncore: ")) {
-		log_show("xeon_uncore");
-	}
-}
-
-static bool type_exists(const char *type, unsigned int index)
-{
-	char pmu[PMU_NAME_MAX];
-
-	return pmu_name(pmu, type, index);
-}
-
 TEST_F(skx, all_boxes_count_and_sample_exactly)
 {
-	load(_metadata, "clock=manual", 0);
+	load_logging(_metadata, "clock=manual", NULL, 0);
 	EXPECT_EQ(BOXES, pmus_there());
 	for (int pkg = 0; pkg < packages(); pkg++)
 		EXPECT_EQ(BOXES, boxes_that_count(pkg, CYCLES));
@@ -63,9 +43,9 @@ TEST_F(skx, all_boxes_count_and_sample_exactly)
 /* CAPID6 has a bit for each CHA; a package may have fewer than the die. */
 TEST_F(skx, chas_are_counted_in_the_capability_register)
 {
-	load(_metadata, "clock=manual boxes=cha:20", 0);
-	EXPECT_TRUE(type_exists("cha", FEW - 1));
-	EXPECT_FALSE(type_exists("cha", FEW));
+	load_logging(_metadata, "clock=manual boxes=cha:20", NULL, 0);
+	EXPECT_TRUE(box_exists("cha", FEW - 1));
+	EXPECT_FALSE(box_exists("cha", FEW));
 	for (int pkg = 0; pkg < packages(); pkg++)
 		EXPECT_EQ(BOXES - CHAS + FEW, boxes_that_count(pkg, CYCLES));
 }
@@ -73,9 +53,9 @@ TEST_F(skx, chas_are_counted_in_the_capability_register)
 /* Without the register the driver probes the CHAs; the others' registers fault. */
 TEST_F(skx, chas_without_the_capability_register)
 {
-	load(_metadata, "clock=manual boxes=cha:20 missing=capid@0", 1);
+	load_logging(_metadata, "clock=manual boxes=cha:20 missing=capid@0", NULL, 1);
 	EXPECT_EQ(1, log_count("no capability registers"));
-	EXPECT_FALSE(type_exists("cha", FEW));
+	EXPECT_FALSE(box_exists("cha", FEW));
 	EXPECT_EQ(BOXES - CHAS + FEW, boxes_that_count(0, CYCLES));
 }
 

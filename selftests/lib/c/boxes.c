@@ -31,6 +31,13 @@ static bool next_pmu(struct walk *w)
 	return false;
 }
 
+bool box_exists(const char *type, unsigned int index)
+{
+	char pmu[PMU_NAME_MAX];
+
+	return pmu_name(pmu, type, index);
+}
+
 unsigned int pmus_there(void)
 {
 	struct walk w = { 0 };

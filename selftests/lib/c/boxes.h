@@ -11,6 +11,8 @@
 
 #include "perf.h"
 
+/* Whether box @index of a type has a PMU */
+bool box_exists(const char *type, unsigned int index);
 /* Number of PMUs with counters to program, which these functions know alone */
 unsigned int pmus_there(void);
 /* Number of PMUs whose cpumask has a CPU of package @pkg, so of boxes in the package */

@@ -28,6 +28,24 @@ static void __attribute__((constructor)) harness_prepare_first(void)
 }
 
 /*
+ * Load the simulated hardware with @sim_params and a fault (or NULL), then the driver, which
+ * must log @lines lines besides its summary.
+ */
+static inline void load_logging(struct __test_metadata *_metadata, const char *sim_params,
+				const char *fault, int lines)
+{
+	machine_setup_sim("%s", sim_params);
+	if (fault) {
+		ASSERT_EQ(0, -sim_fault("%s", fault));
+	}
+	log_mark();
+	ASSERT_EQ(0, -driver_load(""));
+	EXPECT_EQ(1 + lines, log_count("xeon_uncore: ")) {
+		log_show("xeon_uncore");
+	}
+}
+
+/*
  * For a teardown: unload the driver, and expect all registers to have their reset values
  * and the log to have no fault, whatever the test did.
  */
