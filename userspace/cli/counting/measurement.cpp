@@ -369,24 +369,23 @@ void measurement::report_divisions() const
 		}
 }
 
-uncore::result<void> measurement::sample()
+/// Tell what a reading of the counters found, and charge the regions with its counts.
+uncore::result<void> measurement::after_reading(uncore::result<void> outcome)
 {
-	auto outcome = ignore_gone(counters_.sample());
-
 	report_news();
 	if (regions_)
 		regions_->charge();
-	return outcome;
+	return ignore_gone(std::move(outcome));
+}
+
+uncore::result<void> measurement::sample()
+{
+	return after_reading(counters_.sample());
 }
 
 uncore::result<void> measurement::read()
 {
-	auto outcome = ignore_gone(counters_.read());
-
-	report_news();
-	if (regions_)
-		regions_->charge();
-	return outcome;
+	return after_reading(counters_.read());
 }
 
 int measurement::run(const std::function<bool(bool last)> &print)

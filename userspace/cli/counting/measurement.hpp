@@ -108,6 +108,7 @@ private:
 	uncore::result<void> sample();
 	uncore::result<void> read();
 	void report_news();
+	uncore::result<void> after_reading(uncore::result<void> outcome);
 	void report_divisions() const;
 
 	const count_options &options_;
