@@ -301,7 +301,7 @@ def _generation(generation, has_pci):
 
 def table(generation):
     """The C file."""
-    rows = [Row(generation, box) for box in generation.boxes if box.registers]
+    rows = [Row(generation, box) for box in generation.boxes]
     title = "%s (%s): its boxes and registers, for the driver." % (
         generation.title, generation.models)
     if generation.manual:
