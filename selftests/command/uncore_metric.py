@@ -265,13 +265,13 @@ for _ in range(10 * len(files)):
     with open("%straffic", "w") as file:
         file.write(open(random.choice(files)).read())
 """ % SIM
-UNRELIABLE = "has an error of|is not possible"
-UNSEEN = "no event was seen"
+REASONS = "has an error of|is not possible|no event was seen"
 
 
 def test_unreliable(tap, folder):
     """Metrics with more events than a box has counters: each event sees different
-    bursts, so a metric may be unreliable."""
+    bursts, so a metric may be unreliable, or be unseen. Which of them comes is chance
+    (the library's tests make both), but a reason is always there."""
     files = []
     for box in boxes("cbox")[:6]:
         files.append(os.path.join(folder, "bursts of " + box))
@@ -286,11 +286,11 @@ def test_unreliable(tap, folder):
     command = ["python3", "-c", BURSTS, *files]
     run = Uncore(*arguments, "--json", command=command)
     rows = run.json()["metrics"] if run.status == 0 else []
-    refused = [row for row in rows if UNSEEN not in row.get("reason", UNSEEN)]
+    refused = [row for row in rows if "reason" in row]
     wrong = [row for row in rows if row["value"] is not None and
              (row["error"] or 0) > row["value"]] + \
         [row for row in refused if row["value"] is not None or
-         not re.search(UNRELIABLE, row["reason"])]
+         not re.search(REASONS, row["reason"])]
     tap.ok(len(rows) > len(files) and refused and not wrong,
            "stat -M of bursts: no value with an error larger than itself",
            ["wrong: %r" % row for row in wrong] + run.comments())
@@ -300,7 +300,9 @@ def test_unreliable(tap, folder):
     large = [line for line in lines if re.search(
         r"\u00b1[0-9,]{3,}\.[0-9]+ %| 0 cycles  \u00b1[0-9]", line)]
     tap.ok(len(lines) == len(rows) and not large and
-           any(re.search(" -  (.*)(%s)" % UNRELIABLE, line) for line in lines),
+           any(" -  " in line for line in lines) and
+           all(re.search(" -  .*(%s)" % REASONS, line)
+               for line in lines if " -  " in line),
            "and people see - and the reason", large + run.comments())
 
     run = Uncore("metric", "llc", command=command)
