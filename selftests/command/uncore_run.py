@@ -608,10 +608,15 @@ def test_widths(tap, sysfs):
         words = "".join(run(*arguments).stdout.split())
         status, shown = on_terminal(70, *arguments)
         shown = re.sub(r"^uncore: .*\n( {8}.*\n)*", "", shown, flags=re.M)
-        tap.ok(status == 0 and
-               "".join(visible(shown).split()) == words,
+        got = "".join(visible(shown).split())
+        same = len(os.path.commonprefix([got, words]))
+        tap.ok(status == 0 and got == words,
                "uncore %s: lines are wrapped, and nothing is cut off" %
-               " ".join(arguments), shown.splitlines()[:12])
+               " ".join(arguments),
+               ["status %d, %d characters of %d, equal to %d" %
+                (status, len(got), len(words), same),
+                "got  %r" % got[same:same + 200], "want %r" % words[same:same + 200],
+                *shown.splitlines()[-5:]])
     status, shown = on_terminal(20, "stat", "-e", EVENT + ",duration_time", "true")
     tap.ok(status == 0 and re.search(EVENT + r"\s+[0-9,]+\s", visible(shown)) and
            re.search(r"duration_time\s+[0-9,]+ ns\s", visible(shown)),
