@@ -255,25 +255,27 @@ def test_turns(tap, folder):
            "metric memory --all has the same below its table", run.comments())
 
 
-# A few bursts of traffic for each box: a multiplexed event sees no traffic in most of its
-# time slices.
+# Four bursts of traffic for each box: a multiplexed event sees no traffic in most of its
+# time slices. With so few, the events of a metric seldom see the same ones, and of all
+# CBos some have an unreliable metric, whenever the slices begin.
 BURSTS = """import random, sys, time
 random.seed(1)
-files = sys.argv[1:]
-for _ in range(10 * len(files)):
+bursts = 4 * sys.argv[1:]
+random.shuffle(bursts)
+for burst in bursts:
     time.sleep(random.uniform(0.02, 0.06))
     with open("%straffic", "w") as file:
-        file.write(open(random.choice(files)).read())
+        file.write(open(burst).read())
 """ % SIM
-REASONS = "has an error of|is not possible|no event was seen"
+UNRELIABLE = "has an error of|is not possible"
+UNSEEN = "no event was seen"
 
 
 def test_unreliable(tap, folder):
     """Metrics with more events than a box has counters: each event sees different
-    bursts, so a metric may be unreliable, or be unseen. Which of them comes is chance
-    (the library's tests make both), but a reason is always there."""
+    bursts, so a metric may be unreliable."""
     files = []
-    for box in boxes("cbox")[:6]:
+    for box in boxes("cbox"):
         files.append(os.path.join(folder, "bursts of " + box))
         with open(files[-1], "w", encoding="ascii") as file:
             file.writelines(Event("cbox", "tor_" + name).line(0, box, count, opc=0x182)
@@ -286,11 +288,11 @@ def test_unreliable(tap, folder):
     command = ["python3", "-c", BURSTS, *files]
     run = Uncore(*arguments, "--json", command=command)
     rows = run.json()["metrics"] if run.status == 0 else []
-    refused = [row for row in rows if "reason" in row]
+    refused = [row for row in rows if UNSEEN not in row.get("reason", UNSEEN)]
     wrong = [row for row in rows if row["value"] is not None and
              (row["error"] or 0) > row["value"]] + \
         [row for row in refused if row["value"] is not None or
-         not re.search(REASONS, row["reason"])]
+         not re.search(UNRELIABLE, row["reason"])]
     tap.ok(len(rows) > len(files) and refused and not wrong,
            "stat -M of bursts: no value with an error larger than itself",
            ["wrong: %r" % row for row in wrong] + run.comments())
@@ -300,9 +302,7 @@ def test_unreliable(tap, folder):
     large = [line for line in lines if re.search(
         r"\u00b1[0-9,]{3,}\.[0-9]+ %| 0 cycles  \u00b1[0-9]", line)]
     tap.ok(len(lines) == len(rows) and not large and
-           any(" -  " in line for line in lines) and
-           all(re.search(" -  .*(%s)" % REASONS, line)
-               for line in lines if " -  " in line),
+           any(re.search(" -  (.*)(%s)" % UNRELIABLE, line) for line in lines),
            "and people see - and the reason", large + run.comments())
 
     run = Uncore("metric", "llc", command=command)

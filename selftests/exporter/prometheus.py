@@ -302,8 +302,8 @@ def test_cgroups(tap, prometheus, port):
     got = prometheus.wait_for(ratio % instance(port), good)
     tap.ok(good(got), "cgroups, other and idle add up to their sockets, within "
            "%g %%" % (100 * CLOSE_SHARE), [repr(got)])
-    # A scrape that came too late on a busy host has no series: Prometheus then answers
-    # with none until the next one.
+    # If the exporter answers a scrape too late, on a busy host, Prometheus has no series
+    # of its cgroups until the next scrape.
     series = prometheus.wait_for(
         "count by (socket, direction) (uncore_cgroup_memory_bytes_total)", bool)
     tap.ok(len(series) == 4 and all(3 <= value <= CGROUPS + 2
