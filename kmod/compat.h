@@ -15,6 +15,7 @@
 #include <linux/sched/isolation.h>
 #include <linux/smp.h>
 #include <linux/syscore_ops.h>
+#include <linux/topology.h>
 #include <linux/version.h>
 #include <asm/msr.h>
 /* sparse knows no __has_include. */
@@ -127,6 +128,28 @@ static inline bool unc_cpu_is_isolated(unsigned int cpu)
 #endif
 	rcu_read_unlock();
 	return isolated;
+}
+
+/* Return the number of dies that a package may have.  Linux 6.9 has renamed the function. */
+static inline unsigned int unc_dies_per_package(void)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+	return topology_max_dies_per_package();
+#else
+	return topology_max_die_per_package();
+#endif
+}
+
+/*
+ * Return the number of a CPU's package.  If packages have several dies (Cascade Lake-AP),
+ * each die has its own boxes, MSRs and PCI buses.  So each die is a package here, and its
+ * number is the kernel's number of the die in the machine, which the UBoxes use as well.
+ */
+static inline int unc_cpu_package(unsigned int cpu)
+{
+	if (unc_dies_per_package() > 1)
+		return topology_logical_die_id(cpu);
+	return topology_physical_package_id(cpu);
 }
 
 /*

@@ -335,7 +335,9 @@ int unc_open_event(struct perf_event *event)
 	}
 	unc_event_list(ue, true);
 	event->destroy = unc_event_destroy;
-	event->event_caps |= PERF_EV_CAP_READ_ACTIVE_PKG;
+	/* perf would read the event on CPUs of the package's other dies as well */
+	if (unc_dies_per_package() == 1)
+		event->event_caps |= PERF_EV_CAP_READ_ACTIVE_PKG;
 	/* the driver adapts the period itself: unc_sampling_pace() */
 	if (event->attr.freq) {
 		event->attr.freq = 0;

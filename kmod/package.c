@@ -15,7 +15,7 @@ struct unc_machine unc = {
 
 /**
  * unc_package_of_id() - find a package by its number
- * @id: the number, as in topology_physical_package_id()
+ * @id: the number, as in unc_cpu_package()
  *
  * Return: the package, or NULL when no CPU of the package was online at load.
  */
@@ -24,7 +24,7 @@ struct unc_package *unc_package_of_id(int id)
 	unsigned int i;
 
 	for (i = 0; i < unc.num_packages; i++) {
-		if (unc.packages[i].phys_id == id)
+		if (unc.packages[i].id == id)
 			return &unc.packages[i];
 	}
 	return NULL;
@@ -38,7 +38,7 @@ struct unc_package *unc_package_of_id(int id)
  */
 struct unc_package *unc_package_of_cpu(unsigned int cpu)
 {
-	return unc_package_of_id(topology_physical_package_id(cpu));
+	return unc_package_of_id(unc_cpu_package(cpu));
 }
 
 /**

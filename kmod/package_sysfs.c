@@ -79,7 +79,7 @@ int unc_package_sysfs_init(void)
 		struct kobject *kobj;
 		char name[24];
 
-		snprintf(name, sizeof(name), "package%d", pkg->phys_id);
+		snprintf(name, sizeof(name), "package%d", pkg->id);
 		kobj = kobject_create_and_add(name, &THIS_MODULE->mkobj.kobj);
 		if (!kobj)
 			return -ENOMEM;

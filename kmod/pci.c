@@ -154,7 +154,7 @@ static int unc_pci_join(struct pci_dev *pdev, struct unc_function *f,
 
 	if (filter ? box->io.filter_pdev : box->io.pdev) {
 		pci_warn(pdev, "a second %s of package %d: left out\n",
-			 box->name, box->pkg->phys_id);
+			 box->name, box->pkg->id);
 		return -ENODEV;
 	}
 	if (filter && !unc_filters_reachable(pdev, box->type))
@@ -261,7 +261,7 @@ static void unc_pci_remove(struct pci_dev *pdev)
 		/* have perf remove the box's events, which run no more */
 		schedule_work(&box->report.resched);
 		dev_warn(&pdev->dev, "%s of package %d: removed while counting: its events stop at their last count\n",
-			 box->name, box->pkg->phys_id);
+			 box->name, box->pkg->id);
 	}
 	if (f->regs)
 		iounmap(f->regs);
@@ -308,7 +308,7 @@ static void unc_pci_drop_incomplete(const struct unc_package *pkg,
 	}
 	if (unfiltered)
 		pr_warn("package %d: the filters of %u %s boxes are hidden, or beyond reach (no MMCONFIG?): events with a filter are refused there\n",
-			pkg->phys_id, unfiltered, type->name);
+			pkg->id, unfiltered, type->name);
 }
 
 /**

@@ -177,7 +177,7 @@ void unc_pmi_probe_package(struct unc_package *pkg)
 	cpus_read_unlock();
 	if (!pkg->overflow.has_pmi)
 		pr_warn("package %d: %s: boxes are polled every millisecond instead\n",
-			pkg->phys_id, probe.overflowed ?
+			pkg->id, probe.overflowed ?
 			"no CPU gets the uncore's interrupt" :
 			"the UBox's clock does not count, so its interrupt cannot be tried");
 	unc_nmi_put();

@@ -141,21 +141,21 @@ static void unc_report_found(const struct unc_found *found)
 		box = pkg->boxes[b];
 		if (box && box->probed.unclocked)
 			pr_warn("%s of package %d: its clock does not run (no memory there?): left out\n",
-				box->name, pkg->phys_id);
+				box->name, pkg->id);
 	}
 	if (found->running || found->status || (found->ctl & unc.gen->global.cores))
 		pr_info("package %d: firmware or another tool had left %u boxes counting, global status %#llx and control %#llx: all cleared\n",
-			pkg->phys_id, found->running, found->status,
+			pkg->id, found->running, found->status,
 			found->ctl);
 	for_each_box(pkg, b, box) {
 		if (box->probed.kept)
 			pr_warn("%s of package %d: a counter keeps %#llx of all ones: taking its documented %u bits; is another program writing it?\n",
-				box->name, pkg->phys_id, box->probed.kept,
+				box->name, pkg->id, box->probed.kept,
 				box->type->bits);
 		/* one message for all boxes of a PCI function: for its first box */
 		if (box->probed.undecided && !box->io.first)
 			pr_warn("%s of package %d: registers %#x and %#x do not tell where the counters are: taking the first reading\n",
-				box->name, pkg->phys_id, box->type->regs.moved.only_old,
+				box->name, pkg->id, box->type->regs.moved.only_old,
 				box->type->regs.moved.only_new);
 	}
 }

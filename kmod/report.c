@@ -21,11 +21,11 @@ static void unc_report(struct irq_work *work)
 
 	if (box->dead && !atomic_cmpxchg(&box->report.dead_logged, 0, 1))
 		pr_warn("%s of package %d stopped answering: its events stop at their last count; reload %s once it is back\n",
-			box->name, pkg->phys_id, KBUILD_MODNAME);
+			box->name, pkg->id, KBUILD_MODNAME);
 	if (atomic64_read(&pkg->stats.foreign_writes) &&
 	    !atomic_cmpxchg(&pkg->foreign_logged, 0, 1))
 		pr_warn("%s of package %d: another program writes its registers; counts may be too small while it runs (PCM, LIKWID, wrmsr, setpci? /sys/module/%s/package%d/foreign_writes)\n",
-			box->name, pkg->phys_id, KBUILD_MODNAME, pkg->phys_id);
+			box->name, pkg->id, KBUILD_MODNAME, pkg->id);
 	if (box->dead)
 		schedule_work(&box->report.resched);
 }

@@ -361,7 +361,7 @@ static void unc_sampling_deliver_event(struct unc_event *ue,
 	unc_lock_raw_release(&box->lock);
 	if (!weight)
 		return;
-	trace_overflow(box->name, ctr, box->pkg->phys_id, weight, frozen_ns);
+	trace_overflow(box->name, ctr, box->pkg->id, weight, frozen_ns);
 	unc_sampling_output(ue, weight, regs);
 }
 

@@ -306,9 +306,9 @@ struct unc_timer {
 	call_single_data_t kick;	/* moves @timer back to the perf CPU */
 };
 
-/* A processor package (socket). */
+/* A processor package (socket), or a die where packages have several (unc_cpu_package()). */
 struct unc_package {
-	int phys_id;		/* topology_physical_package_id() of its CPUs */
+	int id;			/* unc_cpu_package() of its CPUs */
 	int die;		/* topology_logical_die_id() of its CPUs */
 	/* the perf CPU, which runs the package's events; nr_cpu_ids: all CPUs are offline */
 	unsigned int cpu;

@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 
 #include "access.h"
+#include "compat.h"
 #include "freeze.h"
 #include "global.h"
 #include "overflow.h"
@@ -164,7 +165,7 @@ static void unc_find_buses(void)
 	for (i = 0; i < unc.num_packages; i++) {
 		if (unc.packages[i].last_bus < 0)
 			pr_warn("package %d: no UBox on PCI (device 8086:%04x): its HA, iMC, QPI and other PCI boxes are left out; is the uncore bus hidden by the firmware?\n",
-				unc.packages[i].phys_id, unc.gen->ubox.device);
+				unc.packages[i].id, unc.gen->ubox.device);
 	}
 }
 
@@ -192,13 +193,13 @@ static unsigned int unc_count_packages(void)
 	unsigned int cpu, n = 0;
 
 	for_each_online_cpu(cpu)
-		n += cpu == cpumask_first(topology_core_cpumask(cpu));
+		n += cpu == cpumask_first(topology_die_cpumask(cpu));
 	return n;
 }
 
 static int unc_package_init(struct unc_package *pkg, unsigned int cpu)
 {
-	pkg->phys_id = topology_physical_package_id(cpu);
+	pkg->id = unc_cpu_package(cpu);
 	pkg->die = topology_logical_die_id(cpu);
 	pkg->cpu = unc_package_pick_cpu(pkg, nr_cpu_ids);
 	pkg->first_bus = -1;

@@ -9,6 +9,7 @@
 #include <linux/topology.h>
 
 #include "hw.h"
+#include "../compat.h"
 
 /* The UBox's map of node ids (§1.6.1): a field of NODE_BITS bits for each package. */
 #define NODES		8
@@ -22,7 +23,7 @@ static int unc_node_package(int node)
 
 	for_each_online_cpu(cpu) {
 		if (cpu_to_node(cpu) == node)
-			return topology_physical_package_id(cpu);
+			return unc_cpu_package(cpu);
 	}
 	return -ENODEV;
 }

@@ -38,7 +38,7 @@ static bool read_capability(const struct unc_package *pkg,
 	/* without a UBox the package's buses are unknown, which is in the log already */
 	if (pkg->last_bus >= 0)
 		pr_warn("package %d: no capability registers on PCI (device 8086:%04x): looking for %u boxes of type %s, and those that do not answer are left out\n",
-			pkg->phys_id, capability->device, type->max_boxes, type->name);
+			pkg->id, capability->device, type->max_boxes, type->name);
 	return false;
 }
 
@@ -62,7 +62,7 @@ unsigned int unc_die_cboxes(const struct unc_package *pkg,
 	if (n >= 1 && n <= most)
 		return n;
 	pr_warn_once("package %d reports %u CBos, expected 1 to %u; looking for %u, and those that do not answer are left out\n",
-		     pkg->phys_id, n, most, most);
+		     pkg->id, n, most, most);
 	return most;
 }
 
