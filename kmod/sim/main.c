@@ -33,7 +33,7 @@ module_param_named(model, sim_model_name, charp, 0444);
 MODULE_PARM_DESC(model,
 		 "Generation that is simulated, such as hswep (default: that of this machine's processor, or hswep)");
 module_param_named(packages, sim.config.packages, uint, 0444);
-MODULE_PARM_DESC(packages, "Simulated sockets, 1-16 (default 2)");
+MODULE_PARM_DESC(packages, "Simulated sockets, or dies where sockets have several, 1-16 (default 2)");
 module_param_named(counter_bits, sim.config.counter_bits, uint, 0444);
 MODULE_PARM_DESC(counter_bits,
 		 "Width of counters that may be narrow, such as the UBox's, 44 or 48 (default: the model's)");

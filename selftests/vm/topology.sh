@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # the settings are of run
-# Functions that make QEMU's arguments for the guest's sockets, cores, threads and NUMA
+# Functions that make QEMU's arguments for the guest's sockets, dies, cores, threads and NUMA
 # nodes. Sourced by selftests/vm/run: they read its variables and call its die().
 
 # expand_list "0-2,5": set $numbers to the numbers of the list, in ascending order
@@ -31,7 +31,7 @@ mebibytes()
 	esac
 }
 
-# Set core_numbers (core ids in a socket), slots (core ids that QEMU reserves in a socket)
+# Set core_numbers (core ids in a die), slots (core ids that QEMU reserves in a die)
 # and all_sockets (sockets that QEMU reserves). Cores have the ids 0 to $cores - 1, or those
 # of --core-ids: QEMU then reserves all ids up to the last, and plug_cores() plugs in the
 # cores of the list.
@@ -39,6 +39,8 @@ plan_cores()
 {
 	local numbers gaps=''
 
+	# the simulated hardware numbers packages and dies by APIC ids without gaps
+	power_of_two "$dies" || die "--dies takes a power of two, not $dies"
 	mapfile -t core_numbers < <(seq 0 $((cores - 1)))
 	slots=$cores all_sockets=$sockets
 	if [[ $core_ids ]]; then
@@ -49,43 +51,51 @@ plan_cores()
 		((slots > ${#core_numbers[@]})) && gaps=1
 	fi
 	power_of_two "$threads" || gaps=1
-	((sockets == 1)) || power_of_two "$slots" || gaps=1
+	((sockets * dies == 1)) || power_of_two "$slots" || gaps=1
 
 	# When QEMU (such as 7.2) searches the CPUs of a logical destination, it stops at
 	# the first missing APIC id. CPUs behind a gap never get these interrupts, and the
 	# kernel hangs at boot. With more than eight possible CPUs Linux uses physical
 	# ids: reserve sockets that are never plugged in.
-	while [[ $gaps ]] && ((all_sockets * slots * threads <= 8)); do
+	while [[ $gaps ]] && ((all_sockets * dies * slots * threads <= 8)); do
 		all_sockets=$((all_sockets + 1))
 	done
-	((all_sockets * slots * threads <= 255)) ||
+	((all_sockets * dies * slots * threads <= 255)) ||
 		die "more than 255 CPUs: they have no room in an APIC id"
 }
 
 plug_cores()
 {
-	local cpus=$((sockets * slots * threads)) socket core thread
+	local per_die=$((slots * threads)) cpus unit core thread
 
+	cpus=$((sockets * dies * per_die))
 	[[ $core_ids ]] && cpus=1
-	topology+=(-smp "$cpus,sockets=$all_sockets,cores=$slots,threads=$threads,maxcpus=$((all_sockets * slots * threads))")
+	topology+=(-smp "$cpus,sockets=$all_sockets,dies=$dies,cores=$slots,threads=$threads,maxcpus=$((all_sockets * dies * per_die))")
 	[[ $core_ids ]] || return
-	for ((socket = 0; socket < sockets; socket++)); do
+	for ((unit = 0; unit < sockets * dies; unit++)); do
 		for core in "${core_numbers[@]}"; do
 			for ((thread = 0; thread < threads; thread++)); do
-				((socket || core || thread)) || continue
-				topology+=(-device "$cpu_type-x86_64-cpu,socket-id=$socket,core-id=$core,thread-id=$thread")
+				((unit || core || thread)) || continue
+				topology+=(-device "$cpu_type-x86_64-cpu,$(place_of $unit),core-id=$core,thread-id=$thread")
 			done
 		done
 	done
 }
 
-# core_node SOCKET CORE: print the NUMA node of a core. A core that is not plugged in is of
-# its socket's first node, a core of a reserved socket of node 0.
+# place_of UNIT: print QEMU's properties of a socket, or of a die. Units are the dies of all
+# sockets.
+place_of()
+{
+	echo "socket-id=$(($1 / dies))$( ((dies == 1)) || echo ",die-id=$(($1 % dies))")"
+}
+
+# core_node UNIT CORE: print the NUMA node of a core. A core that is not plugged in is of
+# its unit's first node, a core of a reserved socket of node 0.
 core_node()
 {
 	local i
 
-	if (($1 >= sockets)); then
+	if (($1 >= sockets * dies)); then
 		echo 0
 		return
 	fi
@@ -98,7 +108,7 @@ core_node()
 
 plug_nodes()
 {
-	local nodes=$((sockets * nodes_per_socket)) total size node socket core
+	local nodes=$((sockets * dies * nodes_per_socket)) total size node unit core
 
 	((nodes_per_socket <= ${#core_numbers[@]})) ||
 		die "--nodes-per-socket $nodes_per_socket: a node needs a core"
@@ -110,9 +120,9 @@ plug_nodes()
 		topology+=(-object "memory-backend-ram,id=ram$node,size=${size}M"
 			-numa "node,nodeid=$node,memdev=ram$node")
 	done
-	for ((socket = 0; socket < all_sockets; socket++)); do
+	for ((unit = 0; unit < all_sockets * dies; unit++)); do
 		for ((core = 0; core < slots; core++)); do
-			topology+=(-numa "cpu,node-id=$(core_node $socket $core),socket-id=$socket,core-id=$core")
+			topology+=(-numa "cpu,node-id=$(core_node $unit $core),$(place_of $unit),core-id=$core")
 		done
 	done
 }

@@ -14,6 +14,7 @@
 #include <linux/topology.h>
 #include <linux/tracepoint.h>
 
+#include "compat.h"
 #include "sim.h"
 
 #define SIM_TRACEPOINT	"page_fault_user"
@@ -68,7 +69,7 @@ static void sim_page_fault(void *unused, unsigned long address,
 	u32 n;
 
 	flags = sim_lock();
-	t.pkg = topology_physical_package_id(smp_processor_id());
+	t.pkg = unc_cpu_package(smp_processor_id());
 	if (t.pkg < sim.config.packages) {
 		sim_clock_sync();
 		for (t.box = 0; t.box < imcs; t.box++) {

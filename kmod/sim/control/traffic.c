@@ -12,6 +12,7 @@
 #include <linux/string.h>
 #include <linux/topology.h>
 
+#include "compat.h"
 #include "sim.h"
 
 static int sim_parse_dir(char *text, struct model_txn *t)
@@ -265,7 +266,7 @@ int sim_parse_txn(char *line, struct model_txn *t, struct sim_rate *rate,
 /* Package of the CPU that runs this task; the model may not have such a package. */
 static unsigned int sim_running_package(void)
 {
-	return topology_physical_package_id(smp_processor_id());
+	return unc_cpu_package(smp_processor_id());
 }
 
 /*

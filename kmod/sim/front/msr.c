@@ -36,7 +36,7 @@ MODULE_PARM_DESC(unfrozen_us, "microseconds for which firmware or a hypervisor h
  */
 static int sim_msr_model(bool write, u32 msr, u64 *value)
 {
-	unsigned int pkg = topology_physical_package_id(smp_processor_id());
+	unsigned int pkg = unc_cpu_package(smp_processor_id());
 	int ret;
 
 	/* A preemptible caller may have moved to another CPU since sim_probe_pre(). */
@@ -105,7 +105,7 @@ static int sim_msr_access_nmi(bool write, u32 msr, u64 *value)
 static bool sim_is_frozen(void)
 {
 	return model_frozen(sim.model,
-			    topology_physical_package_id(smp_processor_id()));
+			    unc_cpu_package(smp_processor_id()));
 }
 
 /*
@@ -309,7 +309,7 @@ static int sim_probe_pre(struct kprobe *p, struct pt_regs *regs)
 	    !sim_lapic_claims(regs->di))
 		return 0;
 
-	pkg = topology_physical_package_id(smp_processor_id());
+	pkg = unc_cpu_package(smp_processor_id());
 	if (pkg >= sim.config.packages)
 		return 0;
 

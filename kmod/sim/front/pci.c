@@ -12,6 +12,7 @@
 #include <linux/topology.h>
 #include <asm/pci.h>
 
+#include "compat.h"
 #include "sim.h"
 
 /**
@@ -172,7 +173,7 @@ static int sim_package_node(unsigned int pkg)
 	unsigned int cpu;
 
 	for_each_online_cpu(cpu)
-		if (topology_physical_package_id(cpu) == pkg)
+		if (unc_cpu_package(cpu) == pkg)
 			return cpu_to_node(cpu);
 	return NUMA_NO_NODE;
 }

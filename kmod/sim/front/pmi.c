@@ -76,6 +76,9 @@ static DEFINE_PER_CPU(struct sim_cpu, sim_cpus);
  */
 static DECLARE_BITMAP(sim_core_ids[MODEL_MAX_PACKAGES], SIM_MAX_CORE_ID);
 
+/* The kernel's core ids have the number of the die above these bits. */
+static unsigned int sim_core_id_bits = ~0U;
+
 /* Packages whose PMIs go to the wrong cores, a bit each */
 static unsigned long sim_misrouted;
 
@@ -258,8 +261,8 @@ void sim_pmi(void *ctx, unsigned int pkg, u32 core_mask, bool wake)
 static int sim_cpu_online(unsigned int cpu)
 {
 	struct sim_cpu *c = per_cpu_ptr(&sim_cpus, cpu);
-	unsigned int pkg = topology_physical_package_id(cpu);
-	unsigned int core_id = topology_core_id(cpu);
+	unsigned int pkg = unc_cpu_package(cpu);
+	unsigned int core_id = topology_core_id(cpu) & sim_core_id_bits;
 
 	if (pkg >= sim.config.packages || core_id >= SIM_MAX_CORE_ID)
 		return 0;
@@ -280,8 +283,12 @@ static u32 sim_cpuid_eax(u32 leaf, u32 index)
 	return eax;
 }
 
-/* Number of APIC id bits for the thread, and up to the core, by CPUID leaf 0xb */
+/*
+ * CPUID leaves with the number of APIC id bits for the thread, and up to the core. In the
+ * second leaf the die's bits are not a part of the core's.
+ */
 #define CPUID_TOPOLOGY		0xb
+#define CPUID_TOPOLOGY_DIES	0x1f
 #define CPUID_TOPOLOGY_BITS	0x1f
 
 /*
@@ -290,13 +297,15 @@ static u32 sim_cpuid_eax(u32 leaf, u32 index)
  */
 static void sim_find_cores(void)
 {
+	u32 leaf = unc_dies_per_package() > 1 ? CPUID_TOPOLOGY_DIES : CPUID_TOPOLOGY;
 	unsigned int cpu, apicid, pkg, core, thread_bits, core_bits;
 
 	/* without the leaf, sim_cpu_online() adds the core of each CPU that comes online */
-	if (boot_cpu_data.cpuid_level < CPUID_TOPOLOGY)
+	if (boot_cpu_data.cpuid_level < leaf)
 		return;
-	thread_bits = sim_cpuid_eax(CPUID_TOPOLOGY, 0) & CPUID_TOPOLOGY_BITS;
-	core_bits = sim_cpuid_eax(CPUID_TOPOLOGY, 1) & CPUID_TOPOLOGY_BITS;
+	thread_bits = sim_cpuid_eax(leaf, 0) & CPUID_TOPOLOGY_BITS;
+	core_bits = sim_cpuid_eax(leaf, 1) & CPUID_TOPOLOGY_BITS;
+	sim_core_id_bits = BIT(core_bits - thread_bits) - 1;
 	for_each_present_cpu(cpu) {
 		apicid = apic->cpu_present_to_apicid(cpu);
 		pkg = apicid >> core_bits;
