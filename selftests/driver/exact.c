@@ -19,7 +19,7 @@
 #include "lib/c/sim.h"
 
 enum {
-	MAX_PACKAGES = 4,
+	MAX_PACKAGES = 16,
 	MAX_BOXES = 32,
 	MAX_SHAPES = 8,
 	WARM_UP = 37,		/* not a multiple of a wave's period */

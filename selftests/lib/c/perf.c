@@ -86,13 +86,40 @@ static bool list_has(const char *list, int cpu)
 	return false;
 }
 
-int cpu_package(int cpu)
+static int read_cpu_id(int cpu, const char *id)
 {
 	char path[128], text[32];
 
-	snprintf(path, sizeof(path), CPUS "/cpu%d/topology/physical_package_id",
-		 cpu);
+	snprintf(path, sizeof(path), CPUS "/cpu%d/topology/%s", cpu, id);
 	return read_text(path, text, sizeof(text)) ? -1 : atoi(text);
+}
+
+/*
+ * Return the number of dies that each package has. The kernel's die ids begin with 0 in each
+ * package before Linux 6.9, and in the first package only since then.
+ */
+static int dies_per_package(void)
+{
+	static int dies;
+	int package, most = 0;
+
+	/* an offline CPU has no ids: keep the number of the first call */
+	for (int cpu = 0; !dies && cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+		package = read_cpu_id(cpu, "physical_package_id");
+		if (package == 0 && read_cpu_id(cpu, "die_id") > most)
+			most = read_cpu_id(cpu, "die_id");
+	}
+	dies = dies ?: most + 1;
+	return dies;
+}
+
+int cpu_package(int cpu)
+{
+	int package = read_cpu_id(cpu, "physical_package_id");
+	int dies = dies_per_package();
+
+	return dies == 1 || package < 0 ? package :
+	       package * dies + read_cpu_id(cpu, "die_id") % dies;
 }
 
 int package_cpu(int pkg, unsigned int nth)

@@ -39,7 +39,7 @@ int pmu_other_cpu(const char *pmu, int pkg);
  */
 int pmu_file(const char *pmu, const char *file, char *text, size_t size);
 
-/* Package of a CPU, or -1 */
+/* Package of a CPU, or the number of its die where packages have several; or -1 */
 int cpu_package(int cpu);
 /* The @nth (from 0) online CPU of a package, or -1 */
 int package_cpu(int pkg, unsigned int nth);
