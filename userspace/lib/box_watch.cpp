@@ -8,6 +8,7 @@
 #include <uncore/catalogue.hpp>
 
 #include "format.hpp"
+#include "packages.hpp"
 #include "sysfs.hpp"
 #include "text.hpp"
 
@@ -130,14 +131,11 @@ int box_watch::package_of(const pmu_info &pmu, int cpu) const
 		return package;
 
 	// The CPU came online after the topology was read.
-	const auto text = read_text(
-		sysfs_of(pmu) /
-		uncore::format(
-			"devices/system/cpu/cpu{}/topology/physical_package_id",
-			cpu));
-	const auto id = text ? parse_number(*text) : std::nullopt;
+	const std::vector<uncore::package> packages =
+		read_packages(sysfs_of(pmu));
+	const uncore::package *socket = find_package(packages, cpu);
 
-	return id ? int(*id) : -1;
+	return socket ? socket->id : -1;
 }
 
 /// Read a PMU's cpumask if it has changed.

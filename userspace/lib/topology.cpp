@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <system_error>
 #include <tuple>
 
 #include <uncore/catalogue.hpp>
 
 #include "catalogue_tables.hpp"
+#include "packages.hpp"
 #include "sysfs.hpp"
 #include "text.hpp"
 
@@ -25,7 +25,6 @@ namespace fs = std::filesystem;
 
 constexpr size_t most_pmus = 4096;
 constexpr size_t most_fields = 256;
-constexpr uint64_t most_packages = 4096;
 
 /// Read the processor's stepping from /proc, beside @p sysfs.  The modalias does
 /// not have it.
@@ -61,41 +60,6 @@ std::string read_generation(const fs::path &sysfs)
 bool printable(const std::string &name)
 {
 	return std::none_of(name.begin(), name.end(), is_control);
-}
-
-/// Parse the number in the name of an entry such as "cpu12".
-std::optional<uint64_t> numbered(std::string_view name, std::string_view prefix)
-{
-	if (!name.starts_with(prefix) || name.size() == prefix.size() ||
-	    !is_digit(name[prefix.size()]))
-		return std::nullopt;
-	return parse_number(name.substr(prefix.size()));
-}
-
-/// List the packages of the online CPUs: an offline CPU has no topology folder.
-std::vector<package> read_packages(const fs::path &sysfs)
-{
-	const fs::path folder = sysfs / "devices/system/cpu";
-	std::map<int, std::vector<int>> cpus;
-
-	for (const std::string &name : list_folder(folder)) {
-		const auto cpu = numbered(name, "cpu");
-		if (!cpu || !parse_cpu_list(name.substr(3)))
-			continue;
-		const auto text = read_text(folder / name /
-					    "topology/physical_package_id");
-		const auto id = text ? parse_number(*text) : std::nullopt;
-		if (id && *id < most_packages)
-			cpus[static_cast<int>(*id)].push_back(
-				static_cast<int>(*cpu));
-	}
-	std::vector<package> packages;
-	for (auto &[id, list] : cpus) {
-		std::sort(list.begin(), list.end());
-		list.erase(std::unique(list.begin(), list.end()), list.end());
-		packages.push_back({id, std::move(list)});
-	}
-	return packages;
 }
 
 /// Find the box type at the end of a name; empty if the catalogue has none.
@@ -368,11 +332,9 @@ std::vector<int> topology::cpus() const
 
 int topology::package_of(int cpu) const
 {
-	for (const package &socket : known_->packages)
-		if (std::binary_search(socket.cpus.begin(), socket.cpus.end(),
-				       cpu))
-			return socket.id;
-	return -1;
+	const package *socket = find_package(known_->packages, cpu);
+
+	return socket ? socket->id : -1;
 }
 
 } // namespace uncore

@@ -3,8 +3,10 @@
 // driver and without a driver, and on broken and malicious trees.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <numeric>
+#include <span>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -58,6 +60,30 @@ void expect_boxes(const topology &machine, size_t irps)
 	EXPECT_EQ(count_of(machine, "r2pcie"), 1u);
 	EXPECT_EQ(count_of(machine, "r3qpi"), 3u);
 	EXPECT_EQ(machine.pmus().size(), 41u + irps);
+}
+
+/// Expect Cascade Lake-AP's four dies: each of two packages of 18 cores has two.
+void expect_dies(const tree &recorded)
+{
+	const topology machine = recorded.topology();
+
+	ASSERT_EQ(machine.packages().size(), 4u);
+	for (int die = 0; die < 4; die++) {
+		EXPECT_EQ(machine.packages()[die].id, die);
+		EXPECT_EQ(machine.packages()[die].cpus,
+			  range(9 * die, 9 * die + 8));
+		EXPECT_EQ(machine.package_of(9 * die + 4), die);
+	}
+}
+
+/// Write the die_id of each CPU.
+/// @param of_die die_id of the CPUs 0-8, 9-17, 18-26 and 27-35
+void write_dies(const tree &recorded, std::span<const char *const> of_die)
+{
+	for (int cpu = 0; cpu < 36; cpu++)
+		recorded.write("devices/system/cpu/cpu" + std::to_string(cpu) +
+				       "/topology/die_id",
+			       of_die[cpu / 9]);
 }
 
 } // namespace
@@ -344,6 +370,19 @@ TEST(hostile, nonsense_in_files)
 
 	ASSERT_TRUE(machine.find("hswep_pcu"));
 	EXPECT_FALSE(machine.find("hswep_pcu")->field("event"));
+}
+
+TEST(topology, each_die_is_a_package_if_packages_have_several)
+{
+	const tree recorded("hswep");
+
+	write_dies(recorded, std::array{"0", "0", "0", "0"});
+	EXPECT_EQ(recorded.topology().packages().size(), 2u);
+	write_dies(recorded, std::array{"0", "1", "0", "1"});
+	expect_dies(recorded);
+	// Since Linux 6.9 the numbers do not begin again in the second package.
+	write_dies(recorded, std::array{"0", "1", "2", "3"});
+	expect_dies(recorded);
 }
 
 TEST(hostile, absurd_package_and_cpu_numbers)

@@ -104,7 +104,7 @@ struct session_options {
 	/// affinity. With false, the kernel interrupts a CPU of each package
 	/// for each box.
 	bool visit_packages = false;
-	/// Count on these packages only (physical_package_id); empty: on all
+	/// Count on these packages only (package::id); empty: on all
 	/// packages. open() copies the list.
 	std::span<const int> packages{};
 };
@@ -125,7 +125,7 @@ public:
 	/// The box with scope::box; nullptr with the other scopes, and for
 	/// events that no box counts.
 	const pmu_info *pmu() const;
-	/// physical_package_id; -1 with scope::machine and for duration_time.
+	/// package::id; -1 with scope::machine and for duration_time.
 	int package() const;
 	/// The metric; nullptr for an event.
 	const metric_info *metric() const;

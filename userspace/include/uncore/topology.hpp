@@ -66,9 +66,13 @@ struct UNCORE_EXPORT pmu_info {
 	const format_field *field(std::string_view name) const;
 };
 
-/// A socket.
+/// A socket.  If sockets have several dies (Cascade Lake-AP), each die is a package: it has
+/// its own boxes.
 struct package {
-	int id = 0;	       ///< physical_package_id
+	/// physical_package_id, or with several dies the kernel's number of the die in the
+	/// machine, as in the driver's messages: with two dies a socket, socket 1 has the
+	/// packages 2 and 3.
+	int id = 0;
 	std::vector<int> cpus; ///< online, ascending
 };
 
@@ -109,7 +113,7 @@ public:
 	std::vector<const pmu_info *> match(std::string_view pattern) const;
 	/// Online CPUs of all packages, ascending.
 	std::vector<int> cpus() const;
-	/// The physical_package_id of an online CPU; -1 for any other number.
+	/// The package::id of an online CPU's package; -1 for any other number.
 	int package_of(int cpu) const;
 
 private:

@@ -137,8 +137,8 @@ struct uncore_value {
 	const char *unit;  /* of value: "" for a plain count, "Bytes", "GiB/s",
 			      "ns" for duration_time */
 	const char *pmu;   /* "hswep_imc_0"; "" except with UNCORE_BOX */
-	int package;	   /* physical_package_id; -1 with UNCORE_MACHINE and
-			      for duration_time */
+	int package;	   /* see uncore_session_package(); -1 with
+			      UNCORE_MACHINE and for duration_time */
 	int is_metric;	   /* 1 for a metric, 0 for an event */
 	double value;	   /* in unit; not a number if missing: an event never
 			      ran, no box answers, or a metric divides by 0, is
@@ -224,7 +224,11 @@ uncore_session_error(const struct uncore_session *session);
 
 /* Number of packages of the machine; 0 if sysfs cannot be read. */
 UNCORE_EXPORT size_t uncore_session_packages(const struct uncore_session *session);
-/* The physical_package_id of the package with this index; -1 beyond the end. */
+/*
+ * The number of the package with this index; -1 beyond the end. It is the
+ * physical_package_id, or if packages have several dies (Cascade Lake-AP), the kernel's
+ * number of the die in the machine: each die is a package here.
+ */
 UNCORE_EXPORT int uncore_session_package(const struct uncore_session *session,
 					 size_t index);
 
@@ -273,8 +277,8 @@ UNCORE_EXPORT int uncore_session_add_metrics(struct uncore_session *session,
 
 /*
  * Count on these packages only, from the next uncore_session_open() on.
- * @packages: list of physical_package_id, see uncore_session_package(); NULL with
- * a count of 0 for all packages.
+ * @packages: their numbers, see uncore_session_package(); NULL with a count of 0 for
+ * all packages.
  * @count: number of packages in the list.
  * UNCORE_NOT_FOUND for a package that the machine lacks.
  */
@@ -363,7 +367,7 @@ struct uncore_sample {
 	size_t size;	  /* bytes that the library has filled in */
 	const char *name; /* of the event; the sampler owns the strings */
 	const char *pmu;  /* "hswep_imc_0"; "" for an event of no box */
-	int package;	  /* physical_package_id of the CPU */
+	int package;	  /* of the CPU, see uncore_session_package() */
 	int cpu;	  /* CPU on which the sample was taken */
 	int pid, tid;	  /* task that ran on the CPU; 0 for the idle task */
 	uint64_t ip;	  /* instruction pointer */
