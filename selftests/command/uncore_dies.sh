@@ -22,12 +22,7 @@ done > "$traffic"
 load_sim model=skx clock=manual packages="$dies"
 load_driver events=common
 
-# numbers PATTERN: print the numbers of the driver's packages, or of the command's sockets
-numbers()
-{
-	sed -n "s/$1/\\1/p" | sort -n | paste -sd' '
-}
-of_driver=$(printf '%s\n' /sys/module/xeon_uncore/package* | numbers '.*package\([0-9]*\)$')
+of_driver=$(printf '%s\n' /sys/module/xeon_uncore/package* | sed 's/.*package//' | sort -n | paste -sd' ')
 "$uncore" topology --json > "$out"
 tap_eq "$? $(python3 -c 'import json, sys
 print(*(s["socket"] for s in json.load(sys.stdin)["sockets"]))' < "$out")" \

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,7 +42,7 @@ std::optional<int> read_id(const fs::path &file)
 					 : std::nullopt;
 }
 
-/// An offline CPU has no topology folder.
+/// Read the ids of all CPUs; an offline CPU has no topology folder.
 cpus_by_die read_dies(const fs::path &sysfs)
 {
 	const fs::path folder = sysfs / "devices/system/cpu";
@@ -85,8 +84,7 @@ std::vector<package> read_packages(const fs::path &sysfs)
 	// Linux 6.9, and in the first package since then.
 	for (const auto &[place, list] : dies) {
 		auto &all = cpus[place.first * per_package +
-				 (per_package > 1 ? place.second % per_package
-						  : 0)];
+				 place.second % per_package];
 
 		all.insert(all.end(), list.begin(), list.end());
 	}

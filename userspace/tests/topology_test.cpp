@@ -120,6 +120,19 @@ TEST(topology, packages)
 	EXPECT_EQ(machine.generation(), "hswep");
 }
 
+TEST(topology, each_die_is_a_package_if_packages_have_several)
+{
+	const tree recorded("hswep");
+
+	write_dies(recorded, std::array{"0", "0", "0", "0"});
+	EXPECT_EQ(recorded.topology().packages().size(), 2u);
+	write_dies(recorded, std::array{"0", "1", "0", "1"});
+	expect_dies(recorded);
+	// Since Linux 6.9 the numbers do not begin again in the second package.
+	write_dies(recorded, std::array{"0", "1", "2", "3"});
+	expect_dies(recorded);
+}
+
 TEST(topology, boxes_of_xeon_uncore)
 {
 	const tree recorded("hswep");
@@ -370,19 +383,6 @@ TEST(hostile, nonsense_in_files)
 
 	ASSERT_TRUE(machine.find("hswep_pcu"));
 	EXPECT_FALSE(machine.find("hswep_pcu")->field("event"));
-}
-
-TEST(topology, each_die_is_a_package_if_packages_have_several)
-{
-	const tree recorded("hswep");
-
-	write_dies(recorded, std::array{"0", "0", "0", "0"});
-	EXPECT_EQ(recorded.topology().packages().size(), 2u);
-	write_dies(recorded, std::array{"0", "1", "0", "1"});
-	expect_dies(recorded);
-	// Since Linux 6.9 the numbers do not begin again in the second package.
-	write_dies(recorded, std::array{"0", "1", "2", "3"});
-	expect_dies(recorded);
 }
 
 TEST(hostile, absurd_package_and_cpu_numbers)
