@@ -83,6 +83,10 @@ class Field:
         return sum(1 << bit for i, bit in enumerate(self.bits)
                    if value >> i & 1)
 
+    def extract(self, word):
+        """The field's value in its @word."""
+        return sum((word >> bit & 1) << i for i, bit in enumerate(self.bits))
+
 
 class FilterRule:
     """Events with config & @mask == @select obey @fields, which a box has once."""

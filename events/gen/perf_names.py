@@ -31,9 +31,21 @@ def number(entry, key):
     return int(entry.get(key) or "0", 0)
 
 
+def second_register(box, value):
+    """
+    The fields of the second filter register of @box with @value.  The register is the upper
+    half of config1, although perf's files name config1 itself.
+    """
+    return ",".join("%s=%#x" % (name, part) for name, field in box.format.items()
+                    if field.word == 1 and min(field.bits) >= 32
+                    for part in [field.extract(value << 32)] if part)
+
+
 def terms_of(entry, box, events):
     """The event string for an entry of perf's file; None if no string selects it."""
     fields = re.sub(r"\s|^(na|null)$", "", entry.get("Filter") or "")
+    fields = re.sub(r"config1=(\w+)", lambda match: second_register(
+        box, int(match[1], 0)), fields)
     if fields and not re.fullmatch(r"((filter_\w+|ch_mask)=\w+,?)+", fields):
         return None
     fields = [field for field in fields.split(",") if field]

@@ -149,7 +149,7 @@ def _roles(generation, catalogue):
     metrics, related = _metrics(generation), [generation]
     while related[-1].base:
         related.append(related[-1].base)
-    unlimited = {name for item in generation.load("omitted.json", missing=[])
+    unlimited = {name for one in related for item in one.load("omitted.json", missing=[])
                  for name in item.get("Limits", "").split(",")}
     with_series = {box.name for _, box in roles.series(catalogue, related)}
     if not any(box.role for box in generation.boxes):

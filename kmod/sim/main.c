@@ -107,9 +107,8 @@ static const struct model_generation *sim_find_model(void)
 				      (*gen)->cpu_family &&
 				      boot_cpu_data.x86_model ==
 				      (*gen)->cpu_model &&
-				      (!(*gen)->max_stepping ||
-				       boot_cpu_data.x86_stepping <=
-				       (*gen)->max_stepping))
+				      (!(*gen)->steppings || (*gen)->steppings &
+				       BIT(boot_cpu_data.x86_stepping)))
 			return *gen;
 	}
 	return *sim_model_name ? NULL : model_generations[0];

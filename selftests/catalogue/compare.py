@@ -47,6 +47,7 @@ READINGS = {
     "ivbep": ("ivbep_unc_", "ivytown", "IVT", "ivt"),
     "snbep": ("snbep_unc_", "jaketown", "JKT", "jkt"),
     "skx": ("skx_unc_", "skylakex", "SKX", "skx"),
+    "clx": ("skx_unc_", "cascadelakex", "CLX", "clx"),
 }
 # Readings without a rule of Kind "lacks": readings.json has all that they lack.
 INCOMPLETE = ("likwid", "ucevent")
@@ -361,7 +362,8 @@ def differences(ours, theirs):
 class Rule:
     """Patterns of event names that differ in one kind, and the reason."""
 
-    def __init__(self, entry, generation):
+    def __init__(self, entry, generation, inherited):
+        self.inherited = inherited
         self.sources = entry["Source"].split(", ")
         self.kind, self.reason = entry["Kind"], entry["Reason"].strip()
         self.patterns = ["%s_%s" % (generation.name, pattern)
@@ -372,15 +374,31 @@ class Rule:
             fnmatch.fnmatchcase(event, pattern) for pattern in self.patterns)
 
 
+def own_entries(generation):
+    """Entries of differences.json, and whether those of the base generation hold as well."""
+    content = generation.load("differences.json", missing=[])
+    if isinstance(content, dict):
+        return content["Add"], True
+    return content, False
+
+
 def rules(generation):
-    return [Rule(entry, generation) for entry in
-            generation.load("differences.json", missing=[])
-            if entry["Source"] != "registers"]
+    """Rules for events, first the generation's own."""
+    known, inherits = [], True
+    one = generation
+    while inherits and one:
+        entries, inherits = own_entries(one)
+        known += [Rule(entry, generation, one is not generation)
+                  for entry in entries if entry["Source"] != "registers"]
+        one = one.base
+    return known
 
 
 def wrong_rules(source, known, found, ours, theirs):
-    """Texts on patterns that match no event, or an event without this difference."""
+    """Texts on own patterns that match no event, or an event without this difference."""
     for rule in known:
+        if rule.inherited:
+            continue
         names = theirs if rule.kind == "has" else ours
         for pattern in rule.patterns:
             hits = fnmatch.filter(names, pattern)
@@ -532,7 +550,7 @@ def addresses(generation):
     differences.json whose source is "registers", and entries without OtherCounter.
     """
     known = [(one, entry) for one in lineage(generation)
-             for entry in one.load("differences.json", missing=[])
+             for entry in own_entries(one)[0]
              if entry["Source"] == "registers" and entry["Reason"]]
     found = set()
     for box in generation.boxes:

@@ -91,7 +91,7 @@ class Counts:
             "duration_time": SECONDS, "DURATIONTIMEINSECONDS": SECONDS,
             "DURATIONTIMEINMILLISECONDS": SECONDS * 1000,
             "instructions": INSTRUCTIONS, "INST_RETIRED.ANY": INSTRUCTIONS,
-            "CORES_PER_SOCKET": slices, "SOCKET_COUNT": PACKAGES,
+            "CORES_PER_SOCKET": slices, "CHAS_PER_SOCKET": slices, "SOCKET_COUNT": PACKAGES,
             "#num_cores": slices * PACKAGES, "#num_packages": PACKAGES,
             "#num_dies": PACKAGES}
 
@@ -204,6 +204,9 @@ class Counts:
             elif event in self.names:
                 names[alias] = self.names[event]
         text = REFERENCE.sub(self.reference, metric.expression)
+        # the boxes of a package
+        text = re.sub(r"source_count\((UNC_\w+)\)", lambda match: str(number(
+            self.box_and_name(match.group(1))[0])), text)
         text = EVENT.sub(lambda match: str(self.named(match.group())), text)
         for name, value in self.names.items():
             if not name.isidentifier():

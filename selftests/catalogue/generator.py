@@ -359,7 +359,7 @@ def test_unread():
 def test_largest_increment():
     """An event without MaxInc has its box type's."""
     with tempfile.TemporaryDirectory() as folder:
-        copy_catalogue(folder, {"skx"})
+        copy_catalogue(folder, {"skx", "clx"})
         run = generate("--catalogue", folder, "--generation", "skx", "--tsv",
                        folder + "/tsv")
         with open(folder + "/tsv", encoding="utf-8") as file:

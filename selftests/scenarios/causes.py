@@ -19,14 +19,15 @@ MACHINE = {"imcs": 4, "qpi_ports": 2, "uclk_khz": 2500000,
 EARLIER = {"qclk_khz": 1000000}
 
 
-# Skylake-SP has all boxes, DDR4-2666, links of 10.4 GT/s and IO stacks of 1 GHz.
+# Skylake-SP and Cascade Lake-SP have all boxes, DDR4-2666, links of 10.4 GT/s and IO stacks of
+# 1 GHz.
 MESH = {"uclk_khz": 2400000, "dclk_khz": 1333000, "qclk_khz": 1300000,
         "pclk_khz": 1000000, "ioclk_khz": 1000000}
 
 
 def parameters(generation):
     """Return the simulator's module parameters for this machine of a generation."""
-    if generation == "skx":
+    if generation in ("skx", "clx"):
         return MESH
     if generation in ("snbep", "ivbep"):
         return {**MACHINE, **EARLIER}
@@ -49,6 +50,7 @@ class Socket:
     reads: float = 80 * MB          # bytes of lines that miss the LLC
     writes: float = 40 * MB         # bytes of dirty lines that the LLC evicts
     streamed: float = 0.0           # bytes of whole lines stored past the caches
+    bound: float = 0.0              # part of them that grows with the most that memory can do
     remote: float = 0.05            # share of reads, writes and streamed for the other
                                     # socket's memory
     ownership: float = 0.1          # share of reads that are for ownership (RFO)
@@ -87,6 +89,12 @@ class Socket:
     power_down: float = 0.5
     self_refresh: float = 0.0
     dll_off: float = 0.0
+    # persistent memory: bytes that are read and written, the time of a read, and the share
+    # of accesses that DRAM, as its cache, answers
+    pmem_reads: float = 20 * MB
+    pmem_writes: float = 10 * MB
+    pmem_ns: float = 300.0
+    near_hits: float = 0.75
     # the home agent
     to_core: float = 0.7            # share of lines from QPI that go directly to a core
     to_core_off: float = 0.05       # share of cycles in which direct-to-core is disabled
@@ -122,9 +130,11 @@ class Socket:
                       ("limit_thermal",), ("limit_os",),
                       ("package_c0", "package_c2", "package_c3"),
                       ("half_link", "no_link"), ("device_write_hits",),
-                      ("device_read_hits",), ("forwarded",), ("known",)):
+                      ("device_read_hits",), ("near_hits",), ("forwarded",), ("known",)):
             if sum(getattr(self, name) for name in names) > 1 + 1e-9:
                 raise ValueError("%s is more than all" % " + ".join(names))
+        if self.bound > (self.reads + self.writes + self.streamed) * (1 + 1e-9):
+            raise ValueError("bound is more than all")
         for name in ("data_hits", "ownership_hits", "code_hits"):
             if getattr(self, name) >= 1:
                 raise ValueError("%s leaves no misses" % name)
@@ -142,6 +152,14 @@ def between(first, second, share):
     return mean([(first, 1 - share), (second, share)])
 
 
+def on_memory(causes, peak):
+    """Return a socket's causes where its memory can do @peak bytes per second."""
+    moved = causes.reads + causes.writes + causes.streamed
+    more = 1 + causes.bound / moved * (peak / PEAK - 1)
+    return dataclasses.replace(causes, **{name: getattr(causes, name) * more
+                                          for name in ("reads", "writes", "streamed")})
+
+
 IDLE = Socket()
 
 _BUSY = dataclasses.replace(
@@ -150,7 +168,7 @@ _BUSY = dataclasses.replace(
     cke_off=0.02, power_down=0.01, interrupts=5e3, mmio_writes=5e4)
 
 STREAM = dataclasses.replace(
-    _BUSY, reads=33 * GB, writes=9 * GB, streamed=7 * GB, remote=0.01,
+    _BUSY, reads=33 * GB, writes=9 * GB, streamed=7 * GB, bound=49 * GB, remote=0.01,
     ownership=0.25, code=0.001, data_hits=0.08, ownership_hits=0.05,
     local_ns=190.0, remote_ns=260.0, ingress_ns=9.0, home_ns=150.0,
     rejected=0.15, starved=0.06, page_hits=0.72, page_misses=0.2,
@@ -187,7 +205,7 @@ def _unequal(causes, share, **more):
     @share, and other causes changed by @more."""
     return dataclasses.replace(
         causes, **{name: getattr(causes, name) * share for name in
-                   ("reads", "writes", "streamed", "device_writes",
+                   ("reads", "writes", "streamed", "bound", "device_writes",
                     "device_reads", "mmio_writes")}, **more)
 
 

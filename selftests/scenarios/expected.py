@@ -268,6 +268,11 @@ def _mesh(s, other):
     yield "llc_crd_miss_pct", 100 * (1 - c.code_hits)
     yield "dram_read_latency_ns", c.home_ns
     yield "dram_write_latency_ns", c.home_ns
+    for name, size in (("reads", c.pmem_reads), ("writes", c.pmem_writes),
+                       ("total", c.pmem_reads + c.pmem_writes)):
+        yield "pmem_bw_%s_rate" % name, size / GIB
+    yield "pmem_read_latency_ns", c.pmem_ns
+    yield "dram_cache_hit_pct", 100 * c.near_hits
     for name, size in (
             ("reads_local", c.reads * (1 - c.remote) +
              c.device_reads * (1 - c.device_read_hits)),

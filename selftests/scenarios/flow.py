@@ -13,9 +13,9 @@ file "traffic".
 import collections
 
 from scenarios import generations
-from scenarios.mesh import Mesh
+from scenarios.causes import on_memory
+from scenarios.mesh import LINE, Mesh
 
-LINE = 64
 DEVICE = 0x3e               # tid of PCIe devices' requests (§2.3.2.3)
 DRD, RFO, CRD, ITOM = 0x182, 0x180, 0x181, 0x1c8
 UNCACHED, MMIO_WRITE, STREAM_FULL, STREAM_PART = 0x187, 0x18f, 0x18c, 0x18d
@@ -48,6 +48,11 @@ class Machine(collections.namedtuple(
                 "imc": self.imcs, "qpi": self.qpi_ports, "irp": len(UNITS),
                 "r3qpi": self.qpi_ports, "cha": self.cboxes, "m2m": self.has,
                 "upi": self.qpi_ports, "m3upi": self.qpi_ports}.get(box_type, 1)
+
+    @property
+    def memory_peak(self):
+        """The most bytes per second of a socket's memory, whose clock has two edges."""
+        return self.imcs * 8 * 2 * self.dclk
 
     def hertz(self, box_type):
         if self.stacks and box_type in STACK:
@@ -417,8 +422,12 @@ class MeshSocket(Mesh, Socket):
 
 
 def sockets(machine, causes):
-    """Return a Socket for each package. @causes: causes of each socket."""
-    lines = [Lines(socket_causes) for socket_causes in causes]
+    """
+    Return a Socket for each package. @causes: causes of each socket, on a machine with the
+    memory of Haswell-EP's.
+    """
+    lines = [Lines(on_memory(socket_causes, machine.memory_peak))
+             for socket_causes in causes]
     mesh = generations.load(machine.generation).mesh
     socket = MeshSocket if mesh else Socket
     return [socket(machine, package, lines[package],

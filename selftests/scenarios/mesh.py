@@ -4,6 +4,9 @@ The transactions of a socket with a mesh, Skylake-SP's, from the same causes as 
 socket with rings: in its CHAs, M2Ms, UPI links and IO stacks.
 """
 
+from scenarios import generations
+
+LINE = 64
 DRD, RFO, CRD = 0x202, 0x200, 0x201     # opcodes of requests of cores
 READ, WRITE = 0x21e, 0x248              # and of devices
 # Unit mask of the TOR's events: a queue, and a hit or a miss
@@ -73,11 +76,25 @@ class Mesh:
 
     # --- M2Ms and memory -----------------------------------------------------------
 
+    def _persistent(self):
+        """Add the traffic of persistent memory, and the checks of tags in DRAM."""
+        c = self.causes
+        reads, writes = c.pmem_reads / LINE, c.pmem_writes / LINE
+        self._add("imc", 0xe3, 0x00, reads)
+        self._add("imc", 0xe7, 0x00, writes)
+        self._add("imc", 0xe0, 0x01, reads * c.pmem_ns * 1e-9 * self.machine.dclk)
+        checks = self.memory_reads + self.memory_writes
+        for umask, share in ((0x01, c.near_hits), (0x02, (1 - c.near_hits) * 0.6),
+                             (0x04, (1 - c.near_hits) * 0.4)):
+            self._add("imc", 0xd3, umask, checks * share)
+
     def _memory(self):
         super()._memory()
         c = self.causes
         for code, lines in ((0x80, self.memory_reads), (0x81, self.memory_writes)):
             self._add("imc", code, 0x00, lines * c.home_ns * 1e-9 * self.machine.dclk)
+        if generations.load(self.machine.generation).has("imc", "tagchk"):
+            self._persistent()
         self._clock("m2m", 0x00)
         self._add("m2m", 0x37, 0x05, self.memory_reads)     # NORMAL and ALL
         self._add("m2m", 0x38, 0x11, self.memory_writes)    # FULL and ALL

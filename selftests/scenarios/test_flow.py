@@ -30,6 +30,7 @@ MACHINES = {
     "skx": HASWELL._replace(cboxes=28, sboxes=0, imcs=6, qpi_ports=3, qclk=1.3e9,
                             generation="skx", stacks=6, ioclk=1e9),
 }
+MACHINES["clx"] = MACHINES["skx"]._replace(generation="clx")
 MACHINE, METRICS = HASWELL, metrics("hswep")
 CLOSE = 0.01
 

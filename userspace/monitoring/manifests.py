@@ -179,12 +179,12 @@ FAMILY = "6"
 
 def models(events):
     """Of that family, which the driver supports."""
-    found = []
+    found = set()
     for path in glob.glob(os.path.join(events, "*", "boxes.json")):
         with open(path, encoding="utf-8") as file:
             boxes = json.load(file)
         if boxes.get("Family") == FAMILY:
-            found.append(int(boxes["Model"]))
+            found.add(int(boxes["Model"]))
     return ", ".join('"%d"' % model for model in sorted(found))
 
 

@@ -14,6 +14,7 @@ const struct model_generation *const model_generations[] = {
 	&model_xeon7100,
 	&model_xeon7400,
 	&model_skx,
+	&model_clx,
 	NULL
 };
 

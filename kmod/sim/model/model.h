@@ -73,7 +73,7 @@ struct model_function;
  * @name: as in PMU names
  * @cpu_family: family of the processors by CPUID
  * @cpu_model: model of the processors by CPUID
- * @max_stepping: largest stepping of the processors; 0: the model has no other processors
+ * @steppings: steppings of the processors, a bit each; 0: all of the model
  * @ubox_device: PCI device ID of the UBox's function, by which the uncore is
  *	recognised; 0: the generation has no PCI functions
  * @counter_bits: documented width of the counters of the box types with QUIRK_NARROW
@@ -99,7 +99,8 @@ struct model_function;
  */
 struct model_generation {
 	const char *name;
-	u8 cpu_family, cpu_model, max_stepping;
+	u8 cpu_family, cpu_model;
+	u16 steppings;
 	u16 ubox_device;
 	u8 counter_bits;
 	bool freezes;
@@ -117,7 +118,7 @@ struct model_generation {
 
 extern const struct model_generation model_hswep, model_bdwep, model_bdwde,
 				     model_ivbep, model_snbep, model_xeon7100,
-				     model_xeon7400, model_skx;
+				     model_xeon7400, model_skx, model_clx;
 
 /* All generations; the last entry is NULL. */
 extern const struct model_generation *const model_generations[];

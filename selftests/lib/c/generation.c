@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The generation of the machine's processor. The family and the model of the processor
- * choose the rows of the simulated hardware's table.
+ * The generation of the machine's processor. Its family, model and stepping choose the rows of
+ * the simulated hardware's table.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,6 +28,9 @@ enum { MAX_REGISTERS = 512, MAX_FUNCTIONS = 128, MAX_NAMES = 256, MAX_FIELDS = 9
 #define SANDY_BRIDGE						\
 	.narrow = 44, .tids = 0x1f
 
+#define SKYLAKE							\
+	.narrow = 48, .polled = true, .states = 0x3ff, .lacks = { "pcu/umask" }
+
 static struct generation generations[] = {
 	{ "hswep", HASWELL },
 	{ "bdwep", HASWELL },
@@ -41,7 +44,8 @@ static struct generation generations[] = {
 	  .lacks = { "ubox/filter_tid", "ubox/filter_cid", "cbox/filter_link",
 		     "cbox/filter_c6", "cbox/filter_nc", "cbox/filter_isoc",
 		     "qpi/match_tx" } },
-	{ "skx", .narrow = 48, .polled = true, .states = 0x3ff, .lacks = { "pcu/umask" } },
+	{ "skx", SKYLAKE },
+	{ "clx", SKYLAKE },
 	{ "xeon7100", FRONTSIDE },
 	{ "xeon7400", FRONTSIDE },
 };
@@ -65,14 +69,20 @@ static struct {
 static char names[MAX_NAMES][24];
 static unsigned int n_names;
 
-static void read_processor(unsigned int *family, unsigned int *model)
+struct processor {
+	unsigned int family, model, stepping;
+};
+
+static void read_processor(struct processor *p)
 {
 	FILE *f = fopen("/proc/cpuinfo", "re");
 	char line[512];
 
-	while (f && !*model && fgets(line, sizeof(line), f)) {
-		sscanf(line, "cpu family : %u", family);
-		sscanf(line, "model : %u", model);
+	/* of the first CPU, whose lines an empty one ends */
+	while (f && fgets(line, sizeof(line), f) && *line != '\n') {
+		sscanf(line, "cpu family : %u", &p->family);
+		sscanf(line, "model : %u", &p->model);
+		sscanf(line, "stepping : %u", &p->stepping);
 	}
 	if (f)
 		fclose(f);
@@ -126,7 +136,7 @@ static bool read_row(char *line, const char *name)
 		unsigned int fields;
 		void (*add)(char *const *field);
 	} kinds[] = {
-		{ "processor", 2, NULL },
+		{ "processor", 3, NULL },
 		{ "type", 7, add_type },
 		{ "register", 5, add_register },
 		{ "function", 5, add_function },
@@ -156,22 +166,23 @@ static bool read_row(char *line, const char *name)
 }
 
 /* Find the name of the generation of a processor in the table. */
-static const char *name_of(FILE *f, unsigned int family, unsigned int model)
+static const char *name_of(FILE *f, const struct processor *p)
 {
+	unsigned int family, model, steppings;
 	static char name[24];
-	unsigned int its_family, its_model;
 	char line[256];
 
 	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "%23s processor %u %u", name, &its_family, &its_model) == 3 &&
-		    its_family == family && its_model == model)
+		if (sscanf(line, "%23s processor %u %u %x", name, &family, &model,
+			   &steppings) == 4 &&
+		    family == p->family && model == p->model && steppings & 1U << p->stepping)
 			return name;
 	return generations[0].name;
 }
 
 static struct generation *find_generation(void)
 {
-	unsigned int family = 0, model = 0;
+	struct processor processor = { 0 };
 	struct generation *g = generations;
 	char path[512], line[256];
 	const char *name;
@@ -181,8 +192,8 @@ static struct generation *find_generation(void)
 	f = fopen(path, "re");
 	if (!f)
 		tap_skip_all("%s: %s", path, strerror(errno));
-	read_processor(&family, &model);
-	name = name_of(f, family, model);
+	read_processor(&processor);
+	name = name_of(f, &processor);
 	while (strcmp(g->name, name))
 		if (++g == generations + ARRAY_SIZE(generations))
 			tap_bail("%s is a machine of %s, of which the tests know nothing",

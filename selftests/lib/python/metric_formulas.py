@@ -27,7 +27,8 @@ CODES = {
            "HITME_LOOKUP": 0x70, "HITME_HIT": 0x71},
     "imc": {"ACT_COUNT": 0x01, "PRE_COUNT": 0x02, "CAS_COUNT": 0x04,
             "RPQ_INSERTS": 0x10, "WPQ_INSERTS": 0x20, "RPQ_OCCUPANCY": 0x80,
-            "WPQ_OCCUPANCY": 0x81, "POWER_THROTTLE_CYCLES": 0x41,
+            "WPQ_OCCUPANCY": 0x81, "TAGCHK": 0xd3, "PMM_RPQ_OCCUPANCY": 0xe0,
+            "PMM_RPQ_INSERTS": 0xe3, "PMM_WPQ_INSERTS": 0xe7, "POWER_THROTTLE_CYCLES": 0x41,
             "POWER_SELF_REFRESH": 0x43, "POWER_CKE_CYCLES": 0x83,
             "POWER_CHANNEL_DLLOFF": 0x84, "POWER_CHANNEL_PPD": 0x85,
             "POWER_CRITICAL_THROTTLE_CYCLES": 0x86, "CTR_FIXED": 0xff},
@@ -460,11 +461,23 @@ def skylake():
             yield "pcu", name, *row
 
 
+def cascade_lake():
+    yield "imc", "pmem_bw_reads_rate", "GiB/s", "PMM_RPQ_INSERTS * 64" + GIB_A_SECOND
+    yield "imc", "pmem_bw_writes_rate", "GiB/s", "PMM_WPQ_INSERTS * 64" + GIB_A_SECOND
+    yield ("imc", "pmem_bw_total_rate", "GiB/s",
+           "(PMM_RPQ_INSERTS + PMM_WPQ_INSERTS) * 64" + GIB_A_SECOND)
+    yield ("imc", "pmem_read_latency_ns", "ns",
+           "PMM_RPQ_OCCUPANCY.01 / PMM_RPQ_INSERTS / (CTR_FIXED / BOXES / SECONDS) * 1e9")
+    yield ("imc", "dram_cache_hit_pct", "%",
+           "TAGCHK.01 / (TAGCHK.01 + TAGCHK.02 + TAGCHK.04)")
+
+
 # The tables of each generation; a row of a later table replaces the row with the same name
 # of an earlier table. NO_BOX and NO_METRIC are rows that a generation lacks.
 TABLES = {"hswep": (haswell,), "bdwep": (haswell,), "bdwde": (haswell,),
           "ivbep": (haswell, ivy_bridge),
-          "snbep": (haswell, ivy_bridge, sandy_bridge), "skx": (skylake,)}
+          "snbep": (haswell, ivy_bridge, sandy_bridge), "skx": (skylake,),
+          "clx": (skylake, cascade_lake)}
 NO_BOX = {"bdwde": ("sbox", "qpi", "r3qpi"), "ivbep": ("sbox",),
           "snbep": ("sbox",)}
 NO_METRIC = {

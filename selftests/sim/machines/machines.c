@@ -6,7 +6,7 @@
  *
  * A row is GENERATION KIND FIELDS, separated by tabs, with these kinds and fields:
  *
- *   processor	family, model
+ *   processor	family, model, steppings of the model as a mask
  *   type	name, most boxes of a package, "msr" or "pci", boxes in a function, general
  *		counters, 1 if it interrupts, distance of the MSRs of two boxes
  *   function	box type, number of the box, what it has, device ID, slot.function
@@ -65,8 +65,8 @@ int main(void)
 {
 	for (unsigned int g = 0; model_generations[g]; g++) {
 		gen = model_generations[g];
-		printf("%s\tprocessor\t%u\t%u\n", gen->name, gen->cpu_family,
-		       gen->cpu_model);
+		printf("%s\tprocessor\t%u\t%u\t%#x\n", gen->name, gen->cpu_family,
+		       gen->cpu_model, gen->steppings ?: 0xffff);
 		for (unsigned int i = 0; i < gen->ntypes; i++)
 			print_type(&gen->types[i]);
 		for (unsigned int i = 0; i < gen->nfunctions; i++)
