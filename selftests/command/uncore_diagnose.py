@@ -15,13 +15,14 @@ from lib.python.schema import check_documents  # noqa: E402
 from lib.python.top import dead_box  # noqa: E402
 from lib.python.traffic import Uncore  # noqa: E402
 from lib.python.uncore import GENERATION, SIM, Machine, Tap, write  # noqa: E402
-from scenarios import causes, player  # noqa: E402
+from scenarios import causes, generations, player  # noqa: E402
 
 PLANTED = {"stream": "memory bandwidth", "numa": "remote memory",
            "latency": "LLC misses", "io": "device traffic", "idle": None}
 # Few slices of the LLC: counting takes little time on an emulated machine.
-SIZE = ["%s=%d" % item for item in {**causes.parameters(GENERATION),
-                                    "cboxes": 4}.items()]
+MESH = generations.load(GENERATION).mesh
+SIZE = ["%s=%d" % item for item in causes.parameters(GENERATION).items()] + \
+    ["boxes=cha:4" if MESH else "cboxes=4"]
 SECONDS = "4"
 WHOLE = sys.argv[1:] == ["whole"]       # as in make check-generations
 MIXTURES, SEED = 20 if WHOLE else 4, 48

@@ -18,8 +18,9 @@ event_files()
 	(cd /sys/bus/event_source/devices && grep -H . uncore_*/events/* 2> /dev/null)
 }
 
-# intel_uncore of Linux 6.1 crashes on a third QPI port of Ivy Bridge.
-load_sim clock=manual packages="$sockets" qpi_ports=2
+# intel_uncore of Linux 6.1 crashes on a third QPI port of Ivy Bridge, model 62.
+! grep -q '^model[[:space:]]*: 62$' /proc/cpuinfo || links=qpi_ports=2
+load_sim clock=manual packages="$sockets" ${links:+"$links"}
 on_running_clock modprobe intel_uncore ||
 	tap_skip_all "the kernel has no intel_uncore"
 event_files > "$work/in_tree"
