@@ -508,7 +508,7 @@ def test_disturbed(tap):
 def test_documents(tap):
     """The JSON of each subcommand matches the installed schema."""
     documents = check_documents(tap, [
-        ("check", "--json"), ("topology", "--json"), ("list", "--json"),
+        ("check", "--json"), ("topology", "--json"), ("list", "--json", "ubox"),
         ("stat", "--json", "-e", READS, "-M", "llc,qpi", "-d", "0.1"),
         ("stat", "--json", "-e", READS, "-A", "-I", "50", "--interval-count",
          "3"),
