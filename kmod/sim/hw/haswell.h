@@ -162,23 +162,11 @@ static const u64 irp_ov[] = { 1ULL << 34, 1ULL << 34 };
 #define PCU_CTL_RSV	(MODEL_BIT(29) | 0x3f00)
 
 /* Table 1-2 has MSRs 0x3fc and 0x3fd as well, but by the SDM they belong to the cores. */
-static const struct model_reg pcu_regs[] = {
+PCU_REGS_710(BOX_CTL_ONE, PCU_CTL, PCU_CTL_RSV,
 	ROW_FREE(0x3f8, 0, "pkg_c3_residency"),
 	/* in Table 1-2, but not in Table 2-155 */
 	ROW_FREE(0x3f9, 1, "pkg_c6_residency"),
-	ROW_FREE(0x60d, 2, "pkg_c2_residency"),
-	ROW_BOX_CTL(0x710, BOX_CTL_ONE),
-	ROW_CTL(0x711, 0, PCU_CTL, PCU_CTL_RSV),
-	ROW_CTL(0x712, 1, PCU_CTL, PCU_CTL_RSV),
-	ROW_CTL(0x713, 2, PCU_CTL, PCU_CTL_RSV),
-	ROW_CTL(0x714, 3, PCU_CTL, PCU_CTL_RSV),
-	ROW_FILTER(0x715, 0, 0xffffffff, 0, "filter"),
-	ROW_STATUS(0x716, 0xf, 0),
-	ROW_CTR(0x717, 0),
-	ROW_CTR(0x718, 1),
-	ROW_CTR(0x719, 2),
-	ROW_CTR(0x71a, 3),
-};
+	ROW_FREE(0x60d, 2, "pkg_c2_residency"));
 
 static const u64 pcu_ov[] = { 1ULL << 2 };
 

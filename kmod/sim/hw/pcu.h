@@ -15,6 +15,23 @@ static const struct model_layout e5_pcu_layout = {
 	.occ_edge_det = CTL_OCC_EDGE_DET,
 };
 
+/*
+ * Table 2-155: the PCU's registers since Haswell, and further ones. @box_ones: bits of the box
+ * control that software has to write as 1; @fields and @rsv: fields and reserved bits of the four
+ * control registers.
+ */
+#define PCU_REGS_710(box_ones, fields, rsv, ...) \
+	static const struct model_reg pcu_regs[] = { \
+		ROW_BOX_CTL(0x710, box_ones), \
+		ROW_CTL(0x711, 0, fields, rsv), ROW_CTR(0x717, 0), \
+		ROW_CTL(0x712, 1, fields, rsv), ROW_CTR(0x718, 1), \
+		ROW_CTL(0x713, 2, fields, rsv), ROW_CTR(0x719, 2), \
+		ROW_CTL(0x714, 3, fields, rsv), ROW_CTR(0x71a, 3), \
+		ROW_FILTER(0x715, 0, 0xffffffff, 0, "filter"), \
+		ROW_STATUS(0x716, 0xf, 0), \
+		__VA_ARGS__ \
+	}
+
 /* PCU_MSR_PMON_BOX_FILTER, Table 2-160 */
 #define PCU_BAND(event, at) \
 	{ .first = (event), .last = (event), .op = FILTER_REACHES, \

@@ -117,19 +117,7 @@ static const u64 cha_ov[MAX_CHAS] = {
 			 CTL_EN | CTL_INVERT | THRESH_5 | CTL_OCC_INVERT | \
 			 CTL_OCC_EDGE_DET)
 
-static const struct model_reg pcu_regs[] = {
-	ROW_BOX_CTL(0x710, 0),
-	ROW_CTL(0x711, 0, PCU_CTL, 0),
-	ROW_CTL(0x712, 1, PCU_CTL, 0),
-	ROW_CTL(0x713, 2, PCU_CTL, 0),
-	ROW_CTL(0x714, 3, PCU_CTL, 0),
-	ROW_FILTER(0x715, 0, 0xffffffff, 0, "filter"),
-	ROW_STATUS(0x716, 0xf, 0),
-	ROW_CTR(0x717, 0),
-	ROW_CTR(0x718, 1),
-	ROW_CTR(0x719, 2),
-	ROW_CTR(0x71a, 3),
-};
+PCU_REGS_710(0, PCU_CTL, 0);
 
 static const u64 pcu_ov[] = { 1ULL << 2 };
 
