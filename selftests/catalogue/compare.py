@@ -384,13 +384,13 @@ def own_entries(generation):
 
 def rules(generation):
     """Rules for events, first the generation's own."""
-    known, inherits = [], True
-    one = generation
-    while inherits and one:
+    known = []
+    for one in lineage(generation):
         entries, inherits = own_entries(one)
         known += [Rule(entry, generation, one is not generation)
                   for entry in entries if entry["Source"] != "registers"]
-        one = one.base
+        if not inherits:
+            break
     return known
 
 

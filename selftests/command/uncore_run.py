@@ -435,7 +435,7 @@ def test_perf_options(tap, folder):
             (("top", "-p", "1,4194304"), 1, "no process 4194304"),
             (("top", "--rows", "all"), 2, "'all' is not a valid number"),
             (("top", "--by", "user"), 2, "(expected task, process, cgroup, tree)"),
-            (("metric",), 2, "SET is missing: memory, "),
+            (("metric",), 2, "SET is missing: memory, pmem, llc"),
             (("check", "--json=2"), 2, "--json: it takes no value"),
             (("metric", "memory", "--all=false", "true"), 2,
              "--all: it takes no value"),

@@ -19,6 +19,7 @@ event_files()
 }
 
 # intel_uncore of Linux 6.1 crashes on a third QPI port of Ivy Bridge, model 62.
+links=''
 ! grep -q '^model[[:space:]]*: 62$' /proc/cpuinfo || links=qpi_ports=2
 load_sim clock=manual packages="$sockets" ${links:+"$links"}
 on_running_clock modprobe intel_uncore ||

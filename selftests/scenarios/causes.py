@@ -11,6 +11,8 @@ and two links of 9.6 GT/s to the other socket, each with 19.2 GB/s in each direc
 import dataclasses
 import random
 
+from scenarios import generations
+
 GB, MB = 1e9, 1e6
 # Module parameters of the simulator for this machine.
 MACHINE = {"imcs": 4, "qpi_ports": 2, "uclk_khz": 2500000,
@@ -27,7 +29,8 @@ MESH = {"uclk_khz": 2400000, "dclk_khz": 1333000, "qclk_khz": 1300000,
 
 def parameters(generation):
     """Return the simulator's module parameters for this machine of a generation."""
-    if generation in ("skx", "clx"):
+    known = generations.load(generation)
+    if known and known.mesh:
         return MESH
     if generation in ("snbep", "ivbep"):
         return {**MACHINE, **EARLIER}
@@ -154,6 +157,8 @@ def between(first, second, share):
 
 def on_memory(causes, peak):
     """Return a socket's causes where its memory can do @peak bytes per second."""
+    if not causes.bound:
+        return causes
     moved = causes.reads + causes.writes + causes.streamed
     more = 1 + causes.bound / moved * (peak / PEAK - 1)
     return dataclasses.replace(causes, **{name: getattr(causes, name) * more

@@ -148,7 +148,7 @@ def _memory(s, other):
         yield "mem_bw_" + name, size
         yield "mem_bw_%s_rate" % name, size / GIB
     yield "imc_util", _share(reads + writes,
-                             s.machine.imcs * s.machine.dclk * 16)
+                             s.machine.memory_peak)
     yield "ha_util", _share((reads + writes) / LINE,
                             s.machine.has * s.machine.uclk)
     for box in ("ha", "imc"):
