@@ -16,7 +16,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.command import EVENT, UNCORE, run  # noqa: E402
 from lib.python.fake_pmu import (RECORD, make_large, make_recorded,  # noqa: E402
-                                 recording, recordings)
+                                 make_stacks, recording, recordings)
 from lib.python.schema import (DOCUMENTS, check_documents,  # noqa: E402
                                document_schema, errors_of,
                                python_with_jsonschema, without_one)
@@ -49,7 +49,7 @@ def test_heads(tap, documents):
                [repr(hosts)])
     machines = {(document["driver"], document["generation"]) for document in documents
                 if document["subcommand"] == "topology"}
-    tap.ok(machines == {("xeon_uncore", "hswep")},
+    tap.ok(machines == {("xeon_uncore", "hswep"), ("xeon_uncore", "skx")},
            "driver and generation of the recorded machines", [repr(machines)])
 
 
@@ -92,9 +92,10 @@ def main():
     if not python_with_jsonschema():
         tap.skip_all("no jsonschema here (Debian: python3-jsonschema)")
     with tempfile.TemporaryDirectory() as folder:
-        recorded, large = (os.path.join(folder, name) for name in
-                           ("recorded", "large"))
+        recorded, large, stacks = (os.path.join(folder, name) for name in
+                                   ("recorded", "large", "stacks"))
         make_recorded(recorded, "hswep")
+        make_stacks(stacks)
         make_large(large, packages=2)
         calls = [("--sysfs", sysfs, *call) for sysfs in (recorded, large)
                  for call in (("check", "--json"), ("topology", "--json"),
@@ -102,7 +103,8 @@ def main():
         names = run("list", "--machine", "none").stderr
         calls += [("list", "--json", "--machine", name)
                   for name in re.findall(r"\w+", names.rpartition(" of ")[2])]
-        calls += [("check", "--json"), ("topology", "--json")]
+        calls += [("check", "--json"), ("topology", "--json"),
+                  ("--sysfs", stacks, "topology", "--json")]
         if run("stat", "-e", EVENT, "true").returncode == 0:
             calls += [("stat", "--json", "-e", EVENT + ",duration_time", "true"),
                       ("stat", "--json", "-I", "20", "-e", EVENT, "sleep",

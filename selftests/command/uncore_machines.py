@@ -14,7 +14,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.command import UNCORE, comments, is_refused, run  # noqa: E402
 from lib.python.fake_pmu import (make_large, make_pmu, make_recorded,  # noqa: E402
-                                 recordings, write)
+                                 make_stacks, recordings, write)
 from lib.python.uncore import Tap  # noqa: E402
 
 # For a box type, a word in the first examples that need such a box.
@@ -160,6 +160,48 @@ def test_large(tap, folder):
                    " ".join(arguments[:3]), boxes), comments(result))
 
 
+# --- stacks and links ----------------------------------------------------------------
+
+def test_stacks(tap, folder):
+    """uncore topology: root ports by stack, the devices behind them, ends of links."""
+    make_stacks(folder)
+    result = run("--sysfs", folder, "topology")
+    rows = [re.split(" {2,}", line.strip()) for line in result.stdout.splitlines()]
+    tap.ok(["skx_iio_0", "0", "0000:16", "0", "0000:16:00.0",
+            "0000:17:00.0 Intel Corporation Ethernet Controller XL710 for 40GbE QSFP+"]
+           in rows, "a stack, its port and the name of the device", comments(result))
+    listed = [row[-1].split()[0] for row in rows if re.match("[0-9a-f]{4,}:", row[-1])]
+    tap.ok(listed == ["0000:17:00.0", "0000:17:00.1", "0000:1a:00.0", "0000:1b:00.0",
+                      "0000:16:03.0", "10000:01:00.0"],
+           "the devices: each function, those behind a switch and not the switch, an "
+           "empty port, those of a volume management device", comments(result))
+    tap.ok(["0000:1b:00.0 [fffe:0a54]"] in rows and
+           ["skx_iio_0", "1", "0000:97", "2", "10000:00:02.0"] in
+           [row[:5] for row in rows], "a device without a name; a hidden port",
+           comments(result))
+    tap.ok(["skx_upi_0", "0", "socket 1, skx_upi_1"] in rows and
+           ["skx_upi_0", "1", "socket 0, skx_upi_0"] in rows,
+           "links: the socket and the PMU at the other end", comments(result))
+    # Sockets' numbers can have a gap, numbers of dies cannot. A socket without online
+    # CPUs has no number.
+    for ids, sockets in ((0, 2), [0, 2]), ((1, 1), [None, 1]), ((0, 0), [0, None]):
+        other = folder + "-%d%d" % ids
+        make_stacks(other, ids)
+        machine = json.loads(run("--sysfs", other, "topology", "--json").stdout)
+        found = [stack["socket"] for stack in machine["stacks"]]
+        ends = [link["end_socket"] for link in machine["links"]]
+        tap.ok(found == sockets and ends == sockets[::-1],
+               "sockets of stacks and links on a machine with socket %d and %d" % ids,
+               [repr(found), repr(ends)])
+    # Texts that the driver does not write.
+    for text in ("../../..", "0000", "upi_1", "upi_x,die_0", "upi_1,die_99999999999", ""):
+        write(folder + "/bus/event_source/devices/skx_iio_0/die0", text)
+        machine = json.loads(run("--sysfs", folder, "topology", "--json").stdout)
+        tap.ok([stack["bus"] for stack in machine["stacks"]] == ["0000:97"] and
+               len(machine["links"]) == 2, "die0 with '%s' is left out" % text,
+               [repr(machine["stacks"]), repr(machine["links"])])
+
+
 def main():
     tap = Tap()
     if not os.path.exists(UNCORE):
@@ -172,6 +214,7 @@ def main():
         test_first_hour(tap, os.path.join(folder, "bus"))
         test_wrong(tap)
         test_large(tap, os.path.join(folder, "large"))
+        test_stacks(tap, os.path.join(folder, "stacks"))
     tap.end()
 
 

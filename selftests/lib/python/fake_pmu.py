@@ -36,6 +36,53 @@ def make_pmu(sysfs, package=True, name="hswep_imc_0"):
               "0")
 
 
+def make_device(folder, vendor, device, class_code):
+    """Adds a PCI device: a folder below that of its bus or its bridge."""
+    for name, number in ("vendor", vendor), ("device", device):
+        write(os.path.join(folder, name), "0x%04x" % number)
+    write(os.path.join(folder, "class"), "0x%06x" % class_code)
+
+
+def make_stacks(top, ids=(0, 1)):
+    """Makes the tree of a machine with an IIO stack and a UPI link in each of two
+    sockets, with numbers @ids. Stack 0 of the first socket has a network card with two
+    functions in port 0, a switch with two disks in port 2, and nothing in port 3. Ports of
+    the second socket's are hidden behind a volume management device."""
+    devices = os.path.join(top, "devices")
+    write(devices + "/system/cpu/modalias", "cpu:type:x86,ven0000fam0006mod0055:feature:")
+    write(devices + "/system/cpu/online", "0-1")
+    for cpu, package in enumerate(ids):
+        write(devices + "/system/cpu/cpu%d/topology/physical_package_id" % cpu,
+              "%d" % package)
+    pmus = os.path.join(top, "bus/event_source/devices")
+    for number, name in enumerate(("skx_iio_0", "skx_upi_0", "skx_upi_1")):
+        write("%s/%s/type" % (pmus, name), "%d" % (20 + number))
+        write("%s/%s/cpumask" % (pmus, name), "0-1")
+        write("%s/%s/format/event" % (pmus, name), "config:0-7")
+    for die, bus in enumerate(("0000:16", "0000:97")):
+        write("%s/skx_iio_0/die%d" % (pmus, die), bus)
+        write("%s/skx_upi_0/die%d" % (pmus, die), "upi_%d,die_%d" % (1 - die, 1 - die))
+    port, endpoint = 0x060400, 0x020000
+    bus = devices + "/pci0000:16/"
+    make_device(bus + "0000:16:05.0", 0x8086, 0x2034, 0x088000)
+    make_device(bus + "0000:16:00.0", 0x8086, 0x2030, port)
+    write(bus + "0000:16:00.0/0000:16:00.0:pcie001/power/control", "auto")
+    for function in 0, 1:
+        make_device(bus + "0000:16:00.0/0000:17:00.%d" % function, 0x8086, 0x1583,
+                    endpoint)
+    make_device(bus + "0000:16:02.0", 0x8086, 0x2032, port)
+    make_device(bus + "0000:16:02.0/0000:18:00.0", 0x10b5, 0x8724, port)
+    for slot in 0, 1:
+        below = bus + "0000:16:02.0/0000:18:00.0/0000:19:%02x.0" % slot
+        make_device(below, 0x10b5, 0x8724, port)
+        make_device(below + "/0000:%02x:00.0" % (0x1a + slot), 0xfffe, 0x0a54, 0x010802)
+    make_device(bus + "0000:16:03.0", 0x8086, 0x2033, port)
+    hidden = devices + "/pci0000:97/0000:97:05.5/pci10000:00/"
+    make_device(devices + "/pci0000:97/0000:97:05.5", 0x8086, 0x201d, 0x010400)
+    make_device(hidden + "10000:00:02.0", 0x8086, 0x2032, port)
+    make_device(hidden + "10000:00:02.0/10000:01:00.0", 0x8086, 0x0a54, 0x010802)
+
+
 def recordings():
     """The names of the recorded machines."""
     return sorted(os.path.basename(path).removesuffix(".sysfs")

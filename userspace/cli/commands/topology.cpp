@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore topology: sockets, CPUs, boxes and the PMUs of the boxes.
+// uncore topology: sockets, CPUs, boxes and the PMUs of the boxes, PCIe devices of stacks and
+// ends of links.
 #include <memory>
 
 #include <fmt/format.h>
@@ -14,6 +15,8 @@
 #include "output/machine.hpp"
 #include "output/message.hpp"
 #include "output/table.hpp"
+#include "places/pci_names.hpp"
+#include "places/places.hpp"
 
 namespace cli {
 
@@ -65,7 +68,76 @@ std::string types_of(const run &boxes)
 	return fmt::format("{}, ...", boxes.first->type);
 }
 
-void print_human(const uncore::topology &machine)
+/// Return a socket's number; "offline" for a socket without online CPUs.
+std::string socket_of(std::optional<int> socket)
+{
+	return socket ? std::to_string(*socket) : "offline";
+}
+
+/// "0000:17:00.0 Intel Corporation Ethernet Controller XL710", or "... [8086:1583]" for a
+/// device without a name.
+std::string text_of(const pci_device &device, pci_names &names)
+{
+	return fmt::format("{} {}", device.address,
+			   names.find(device).value_or(fmt::format(
+				   "[{:04x}:{:04x}]", device.vendor, device.device)));
+}
+
+/// Add the devices behind a port to a list, also the devices behind a switch, but not the
+/// switch.
+void add_ends(std::vector<const pci_device *> &ends, const pci_device &port)
+{
+	for (const pci_device &device : port.behind)
+		if (device.bridge)
+			add_ends(ends, device);
+		else
+			ends.push_back(&device);
+}
+
+void print_stacks(const std::vector<io_stack> &stacks)
+{
+	table rows({{"STACK"}, {"SOCKET"}, {"BUS"}, {"PART"}, {"ROOT PORT"}, {"DEVICES"}});
+	pci_names names;
+
+	for (const io_stack &stack : stacks) {
+		std::vector<std::string> row = {stack.pmu->name, socket_of(stack.socket),
+						stack.bus};
+
+		if (stack.ports.empty())
+			rows.add(row);
+		for (const root_port &port : stack.ports) {
+			std::vector<const pci_device *> ends;
+
+			row.resize(3);
+			row.insert(row.end(),
+				   {std::to_string(port.part), port.device.address});
+			add_ends(ends, port.device);
+			if (ends.empty())
+				rows.add(row);
+			for (const pci_device *end : ends) {
+				row.resize(5);
+				row.push_back(text_of(*end, names));
+				rows.add(row);
+				row.assign(5, "");
+			}
+			row.assign(3, "");
+		}
+	}
+	rows.print(stdout);
+}
+
+void print_links(const std::vector<socket_link> &links)
+{
+	table rows({{"LINK"}, {"SOCKET"}, {"ENDS AT"}});
+
+	for (const socket_link &link : links)
+		rows.add({link.pmu->name, socket_of(link.socket),
+			  fmt::format("socket {}, {}", socket_of(link.end_socket),
+				      link.end ? link.end->name : "no PMU")});
+	rows.print(stdout);
+}
+
+void print_human(const uncore::topology &machine, const places &known)
 {
 	const auto &catalogue = uncore::catalogue::of(machine);
 	table packages({{"SOCKET"}, {"CPUS", table::align::right}, {"ONLINE"}});
@@ -95,6 +167,14 @@ void print_human(const uncore::topology &machine)
 			   cpu_list(row.first->cpus)});
 	}
 	boxes.print(stdout);
+	if (!known.stacks.empty()) {
+		fmt::print("\n");
+		print_stacks(known.stacks);
+	}
+	if (!known.links.empty()) {
+		fmt::print("\n");
+		print_links(known.links);
+	}
 }
 
 void print_csv(const uncore::topology &machine)
@@ -139,20 +219,68 @@ json describe(const uncore::pmu_info &pmu)
 		{"fields", std::move(fields)}};
 }
 
-void print_json(const uncore::topology &machine)
+json number_of(std::optional<int> socket)
+{
+	return socket ? json(*socket) : json(nullptr);
+}
+
+json describe(const pci_device &device, pci_names &names)
+{
+	const auto name = names.find(device);
+	json behind = json::array();
+
+	for (const pci_device &inner : device.behind)
+		behind.push_back(describe(inner, names));
+	return {{"address", device.address},
+		{"id", fmt::format("{:04x}:{:04x}", device.vendor, device.device)},
+		{"name", name ? json(*name) : json(nullptr)},
+		{"bridge", device.bridge},
+		{"behind", std::move(behind)}};
+}
+
+json describe(const io_stack &stack, pci_names &names)
+{
+	json ports = json::array();
+
+	for (const root_port &port : stack.ports)
+		ports.push_back({{"part", port.part},
+				 {"device", describe(port.device, names)}});
+	return {{"pmu", stack.pmu->name},
+		{"socket", number_of(stack.socket)},
+		{"bus", stack.bus},
+		{"ports", std::move(ports)}};
+}
+
+json describe(const socket_link &link)
+{
+	return {{"pmu", link.pmu->name},
+		{"socket", number_of(link.socket)},
+		{"end_pmu", link.end ? json(link.end->name) : json(nullptr)},
+		{"end_socket", number_of(link.end_socket)}};
+}
+
+void print_json(const uncore::topology &machine, const places &known)
 {
 	json packages = json::array(), pmus = json::array();
+	json stacks = json::array(), links = json::array();
+	pci_names names;
 
 	for (const auto &package : machine.packages())
 		packages.push_back(
 			{{"socket", package.id}, {"cpus", package.cpus}});
 	for (const auto &pmu : machine.pmus())
 		pmus.push_back(describe(pmu));
+	for (const io_stack &stack : known.stacks)
+		stacks.push_back(describe(stack, names));
+	for (const socket_link &link : known.links)
+		links.push_back(describe(link));
 
 	json document = begin_document("topology", &machine);
 
 	document["sockets"] = std::move(packages);
 	document["pmus"] = std::move(pmus);
+	document["stacks"] = std::move(stacks);
+	document["links"] = std::move(links);
 	fmt::print("{}", document_line(document));
 }
 
@@ -164,13 +292,13 @@ int topology(const context &shared, format form)
 		return fail(machine.error());
 	switch (form) {
 	case format::human:
-		print_human(*machine);
+		print_human(*machine, read_places(*machine, shared.sysfs));
 		break;
 	case format::csv:
 		print_csv(*machine);
 		break;
 	case format::json:
-		print_json(*machine);
+		print_json(*machine, read_places(*machine, shared.sysfs));
 		break;
 	}
 	if (machine->pmus().empty())
@@ -184,7 +312,7 @@ void add_topology(parser &app, context &shared)
 {
 	auto form = std::make_shared<format>(format::human);
 	parser command = add_command(
-		app, shared, "topology", "Show sockets, CPUs, boxes and PMUs",
+		app, shared, "topology", "Show sockets, CPUs, boxes, PMUs and PCIe devices",
 		[form, &shared] { return topology(shared, *form); });
 
 	add_examples(command, "uncore topology", "uncore topology --csv");

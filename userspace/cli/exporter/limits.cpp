@@ -12,6 +12,7 @@
 
 #include "exporter/tables.hpp"
 #include "output/number.hpp"
+#include "places/pci_tree.hpp"
 #include "sysfs.hpp"
 
 namespace cli {
@@ -76,21 +77,6 @@ double link_capacity(const std::filesystem::path &port)
 	       (speed <= slow_link ? slow_share : fast_share);
 }
 
-bool is_root_port(const std::filesystem::path &device)
-{
-	constexpr std::string_view bridge = "0x0604";
-	const std::string class_code =
-		uncore::read_text(device / "class").value_or("");
-
-	return class_code.starts_with(bridge);
-}
-
-/// Tell whether a folder is a root bus, such as "pci0000:00".
-bool is_root_bus(std::string_view name)
-{
-	return name.starts_with("pci") && name.find(':') != name.npos;
-}
-
 } // namespace
 
 json limits_of(std::string_view generation)
@@ -117,7 +103,7 @@ std::optional<double> pcie_capacity(const std::filesystem::path &sysfs,
 
 			// A port that is near CPUs of several sockets belongs
 			// to none of them.
-			if (is_root_port(port) && near_cpus &&
+			if (is_bridge(port) && near_cpus &&
 			    std::find(near_cpus->begin(), near_cpus->end(),
 				      socket.cpus.front()) !=
 				    near_cpus->end() &&
