@@ -37,7 +37,7 @@ FOREIGN := $(foreach cache,$(wildcard build/*/CMakeCache.txt build/sanitize/*/CM
 
 .DELETE_ON_ERROR:
 .PHONY: all help deps modules userspace selftests model-test demo demo-web check check-generations check-debug check-hardware \
-	sanitize soak soak-serve mutate bench vm lint abi install install-modules install-userspace dkms \
+	sanitize fuzz soak soak-serve mutate bench vm lint abi install install-modules install-userspace dkms \
 	deb check-kernels check-packages catalogues docs version clean do-demo do-demo-web do-check do-check-generations do-soak do-soak-serve do-mutate \
 	do-bench do-vm kdir
 
@@ -218,6 +218,10 @@ soak: ## random use for SECONDS=1800, then SCALE=100 times what check does of ov
 soak-serve: ## 100,000 scrapes of uncore serve and as many malformed requests, the same under ASan and UBSan
 	@scripts/install-deps --check
 	+@$(MAKE) --no-print-directory do-soak-serve
+
+fuzz: userspace ## libFuzzer with ASan and UBSan on all input of the library and the command, for FUZZ_SECONDS=60
+	@scripts/install-deps --check
+	@selftests/command/fuzz.sh
 
 mutate: ## break the driver in some 80 ways, one at a time: a test must notice each (MUTATIONS="name..." for some)
 	@scripts/install-deps --check

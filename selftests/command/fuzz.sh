@@ -33,8 +33,7 @@ tap_ok $? 'the targets build' || {
 	tap_end
 }
 
-# Each line of a seeds file is a seed. In the seeds of sysfs and perf script, | stands for
-# a newline, in those of HTTP for CR LF.
+# Each line of a seeds file is a seed, in which \n and \r stand for LF and CR.
 for target in "${targets[@]}"; do
 	corpus=$build/corpus/$target
 	rm -rf "$corpus"
@@ -44,8 +43,7 @@ for target in "${targets[@]}"; do
 	options=(-max_len=4096 -dict="$source/fuzz/seeds/$target.dict")
 	while IFS= read -r seed; do
 		seeds=$((seeds + 1))
-		[[ $target == sysfs || $target == script ]] && seed=${seed//|/$'\n'}
-		[[ $target == http ]] && seed=${seed//|/$'\r\n'}
+		seed=${seed//'\n'/$'\n'} seed=${seed//'\r'/$'\r'}
 		printf '%s\n' "$seed" > "$corpus/seed-$seeds"
 	done < "$text"
 
