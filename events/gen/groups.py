@@ -64,10 +64,9 @@ def _check_form(groups, schema):
             yield "%s: %s" % (name or "entry %d" % number, reason)
 
 
-def _check_leading(group, name, generations):
-    """Check that leading metric @name is in @group in each generation with the metric."""
-    found = [(generation, metric) for generation in generations
-             for metric in load_derived(generation, METRICS) if metric.name == name]
+def _check_leading(group, name, found):
+    """Check that leading metric @name is in @group in each generation with the metric.
+    @found: generations with the metric, each with the metric."""
     if not found:
         yield "no generation has a metric %s" % name
     for generation, metric in found:
@@ -77,6 +76,10 @@ def _check_leading(group, name, generations):
 
 def _check_content(groups, generations):
     names = [group["MetricGroup"] for group in groups]
+    metrics = {}
+    for generation in generations:
+        for metric in load_derived(generation, METRICS):
+            metrics.setdefault(metric.name, []).append((generation, metric))
     for group in groups:
         name = group["MetricGroup"]
         leading = [metric["MetricName"] for metric in group["Leading"]]
@@ -87,7 +90,7 @@ def _check_content(groups, generations):
         for metric in leading:
             if leading.count(metric) > 1:
                 yield "%s: Leading: %s is given twice" % (name, metric)
-            for reason in _check_leading(name, metric, generations):
+            for reason in _check_leading(name, metric, metrics.get(metric, [])):
                 yield "%s: Leading: %s" % (name, reason)
 
 

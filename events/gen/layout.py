@@ -24,8 +24,8 @@ WIDTH = 120
 TEXT = 100
 
 
-def _quoted(value):
-    return json.dumps(value, ensure_ascii=False)
+# json.dumps() would make an encoder for each value.
+_quoted = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def _row(value):
