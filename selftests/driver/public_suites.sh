@@ -52,16 +52,14 @@ check_log()
 # all_files_match GLOB REGEX: all lines of the existing files match the expression
 all_files_match()
 {
-	local file failed=0 any=''
-	# shellcheck disable=SC2231 # $1 is a pattern as well
-	for file in "$devices"/uncore_*/$1; do
-		[[ -e $file ]] || continue
-		any=yes
-		grep -Evq "$2" "$file" || continue
-		tap_diag "$file: $(< "$file")"
-		failed=1
-	done
-	[[ $any ]] && ((!failed))
+	local files
+	mapfile -t files < <(compgen -G "$devices/uncore_*/$1")
+	((${#files[@]})) || return
+	# One grep for all files: each takes a tenth of a second on an emulated CPU.
+	grep -HEv "$2" "${files[@]}" > "$work/odd" 2>&1
+	[[ $? == 1 ]] && return
+	tap_diag "$(< "$work/odd")"
+	return 1
 }
 
 check_formats()
