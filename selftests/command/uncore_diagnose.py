@@ -8,6 +8,7 @@ for people, commands that end early, a dead box, a user without permission, and 
 """
 
 import os
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -40,6 +41,13 @@ def names_of(run):
     """The findings of a run, the most important first."""
     return [finding["finding"] for finding in run.json()["findings"]] \
         if run.status == 0 else run.comments()
+
+
+def rules_of(run):
+    """The rules in a document, each in one of its lists."""
+    document = run.json()
+    return sorted(rule["finding"] for part in ("findings", "no_finding", "not_judged",
+                                               "left_out") for rule in document[part])
 
 
 def explained(run):
@@ -140,6 +148,29 @@ def test_people(tap):
     check_documents(tap, [("diagnose", "--json", "-d", SECONDS)])
 
 
+def test_neighbour(tap):
+    """Another program has all counters but one of each memory channel: each rule is judged,
+    or is named as not judged."""
+    player.start("stream")
+    alone = diagnose()
+    events = ",".join("%s_imc/event=0x%02x/D" % (GENERATION, code) for code in (1, 2, 9))
+    neighbour = subprocess.Popen(["perf", "stat", "-a", "-e", events, "sleep", "1000"],
+                                 stderr=subprocess.DEVNULL)
+    beside = diagnose()
+    short = Uncore("diagnose", "-v", "-d", "0.5")
+    is_counting = neighbour.poll() is None
+    subprocess.run(["pkill", "-P", str(neighbour.pid)], check=False)
+    neighbour.wait()
+    tap.ok(is_counting and names_of(beside)[:1] == [PLANTED["stream"]],
+           "beside a program that has most counters: the planted cause", explained(beside))
+    tap.ok(rules_of(alone) == rules_of(beside) and
+           len(set(rules_of(beside))) == len(rules_of(beside)) > 8,
+           "and each rule is in one list", [*rules_of(alone), "-", *rules_of(beside)])
+    tap.ok(short.status == 0 and short.out.startswith("Counted ") or
+           "too short" in short.err or "too soon" in short.err,
+           "half a second beside it: an answer, or one line", short.comments())
+
+
 def is_line(run, status, *words):
     return run.status == status and not run.out and len(run.err.splitlines()) == 1 and \
         all(word in run.err for word in words)
@@ -193,6 +224,7 @@ def main():
         test_commands(tap)
         test_permission(tap)
         test_dead(tap)
+        test_neighbour(tap)
     run = Uncore("diagnose")
     tap.ok(is_line(run, 1, "uncore check"), "no driver", run.comments())
     tap.end()

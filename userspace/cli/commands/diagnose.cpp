@@ -119,7 +119,7 @@ int diagnose(const context &shared, diagnose_options &options)
 
 	if (auto opened = output.open(options.output); !opened)
 		return fail(opened.error());
-	if (auto opened = sets.open(); !opened)
+	if (auto opened = sets.open(rules); !opened)
 		return fail(opened.error());
 	for (const std::string &line : sets.news())
 		note(line);
@@ -136,6 +136,7 @@ int diagnose(const context &shared, diagnose_options &options)
 
 	result.numbers = sets.read();
 	result.assessments = assess(rules.rules, result.numbers);
+	result.not_judged = not_judged(rules.rules, result.numbers);
 	result.absent = rules.absent;
 	return print(result, options, *machine, output) ? ended.status()
 							: failure;

@@ -19,6 +19,9 @@ using clock = std::chrono::steady_clock;
 static constexpr unsigned most_groups = 2;
 /// Slices do not grow further: programs have phases of seconds.
 static constexpr nanoseconds longest_slice = std::chrono::seconds(1);
+/// Slices that a set gets one after the other while an event of the set has not counted:
+/// another program may have most of the counters.
+static constexpr unsigned most_repeats = 4;
 
 using double_seconds = std::chrono::duration<double>;
 
@@ -43,7 +46,7 @@ void metric_sets::add_metric(const uncore::metric_info &info, rule_set &rules,
 		rules.remove(info.name, added.error().message);
 		return;
 	}
-	if (!groups_.empty() && groups_.back() == group) {
+	if (!sets_.empty() && sets_.back().group == group) {
 		metric_set &last = sets_.back();
 		uncore::counter_set together(machine_);
 
@@ -55,10 +58,8 @@ void metric_sets::add_metric(const uncore::metric_info &info, rule_set &rules,
 			last.metrics.push_back(&info);
 			return;
 		}
-	} else {
-		groups_.emplace_back(group);
 	}
-	sets_.push_back({std::move(alone), {&info}});
+	sets_.push_back({std::move(alone), std::string(group), {&info}});
 }
 
 void metric_sets::add(rule_set &rules)
@@ -93,13 +94,23 @@ void metric_sets::add(rule_set &rules)
 			add_metric(*info, rules, group);
 }
 
-uncore::result<void> metric_sets::open()
+uncore::result<void> metric_sets::open(rule_set &rules)
 {
-	for (metric_set &set : sets_)
-		if (auto opened = set.counters.open({.visit_packages = true});
-		    !opened)
-			return opened;
-	return {};
+	uncore::result<void> outcome;
+
+	std::erase_if(sets_, [&](metric_set &set) {
+		auto opened = set.counters.open({.visit_packages = true});
+
+		if (opened)
+			return false;
+		for (const uncore::metric_info *metric : set.metrics)
+			rules.remove(metric->name, opened.error().message);
+		outcome = std::move(opened);
+		return true;
+	});
+	if (!sets_.empty())
+		return {};
+	return outcome;
 }
 
 uncore::result<void> metric_sets::begin_slice()
@@ -143,6 +154,17 @@ uncore::result<void> metric_sets::end_slice()
 	return outcome;
 }
 
+/// Check for a metric whose events have never counted at the same time, in any socket.
+bool metric_sets::lacks_counts(const metric_set &set)
+{
+	const auto values = set.counters.values(scope::package, period::total);
+
+	return std::any_of(values.begin(), values.end(),
+			   [](const uncore::counted_value &counted) {
+				   return counted.share() <= 0;
+			   });
+}
+
 uncore::result<nanoseconds> metric_sets::step()
 {
 	const auto now = clock::now();
@@ -159,9 +181,14 @@ uncore::result<nanoseconds> metric_sets::step()
 	}
 	if (auto outcome = end_slice(); !outcome)
 		return outcome.error();
-	current_ = (current_ + 1) % sets_.size();
-	if (!current_)
-		slice_ = std::min(2 * slice_, longest_slice);
+	if (lacks_counts(sets_[current_]) && repeats_ < most_repeats) {
+		repeats_++;
+	} else {
+		repeats_ = 0;
+		current_ = (current_ + 1) % sets_.size();
+		if (!current_)
+			slice_ = std::min(2 * slice_, longest_slice);
+	}
 	if (auto outcome = begin_slice(); !outcome)
 		return outcome.error();
 	return nanoseconds(milliseconds(5));
@@ -203,6 +230,16 @@ double metric_sets::seconds() const
 	for (const metric_set &set : sets_)
 		sum += set.seconds;
 	return sum;
+}
+
+std::vector<std::string> metric_sets::groups() const
+{
+	std::vector<std::string> names;
+
+	for (const metric_set &set : sets_)
+		if (names.empty() || names.back() != set.group)
+			names.push_back(set.group);
+	return names;
 }
 
 unsigned metric_sets::rounds() const

@@ -28,8 +28,10 @@ public:
 	/// Add the metrics of rules.  Remove rules whose metrics the machine
 	/// cannot count.
 	void add(rule_set &rules);
-	/// Open all counters, stopped.  Errors: of counter_set::open().
-	uncore::result<void> open();
+	/// Open all counters, stopped.  Remove the sets that cannot be opened, and the
+	/// rules that need their metrics.  Errors: of counter_set::open() if no set can be
+	/// opened.
+	uncore::result<void> open(rule_set &rules);
 	/// Begin the first slice.  @p duration: time of the run, 0 for unknown.
 	uncore::result<void> enable(double duration);
 	/// Read the counters, or begin the next set's slice.
@@ -50,7 +52,7 @@ public:
 	/// Number of slices of each set, the least.
 	unsigned rounds() const;
 	/// Groups of metrics that were counted, in order.
-	const std::vector<std::string> &groups() const { return groups_; }
+	std::vector<std::string> groups() const;
 	/// Values of the whole time.  A value's error has the larger one of two
 	/// errors: of multiplexing, and of the differences between slices.
 	readings read() const;
@@ -61,6 +63,7 @@ private:
 	};
 	struct metric_set {
 		uncore::counter_set counters;
+		std::string group; ///< of events/groups.json
 		std::vector<const uncore::metric_info *> metrics;
 		double seconds = 0; ///< length of all slices
 		unsigned slices = 0;
@@ -75,12 +78,13 @@ private:
 	uncore::result<void> begin_slice();
 	uncore::result<void> end_slice();
 	static double error_of(const std::vector<slice> &past, double mean);
+	static bool lacks_counts(const metric_set &set);
 
 	const uncore::topology machine_;
 	std::vector<metric_set> sets_;
-	std::vector<std::string> groups_;
 	std::set<std::string> news_; ///< lines that news() has returned
 	size_t current_ = 0;
+	unsigned repeats_ = 0; ///< further slices of the current set
 	nanoseconds first_slice_{std::chrono::milliseconds(50)};
 	nanoseconds slice_{0};
 	std::chrono::steady_clock::time_point slice_began_, slice_ends_;

@@ -187,12 +187,33 @@ void add_others(lines_of &lines, const diagnosis &result)
 					    unit_of(*entry)),
 				      human(entry->rule->from, unit_of(*entry)),
 				      entry->rule->source));
-	if (result.absent.empty())
+	for (const auto &[title, rules] :
+	     {std::pair("Not judged:", &result.not_judged),
+	      std::pair("Left out:", &result.absent)}) {
+		if (rules->empty())
+			continue;
+		lines.gap();
+		lines.title(title);
+		for (const absent_rule &entry : *rules)
+			lines.add(fmt::format("   {:<22}", entry.finding),
+				  entry.reason);
+	}
+}
+
+/// Add a line about rules for which the run was too short.
+void add_untimely(lines_of &lines, const std::vector<absent_rule> &rules)
+{
+	std::vector<std::string> names;
+
+	for (const absent_rule &entry : rules)
+		if (entry.lacks_time)
+			names.push_back(entry.finding);
+	if (names.empty())
 		return;
 	lines.gap();
-	lines.title("Left out:");
-	for (const absent_rule &entry : result.absent)
-		lines.add(fmt::format("   {:<22}", entry.finding), entry.reason);
+	lines.add("", fmt::format("Not judged, because the events had no time on the "
+				  "counters: {}; count for longer (-d)",
+				  fmt::join(names, ", ")));
 }
 
 } // namespace
@@ -218,6 +239,7 @@ std::string text_of(const diagnosis &result, bool verbose, size_t columns,
 		lines.add("", fmt::format("Nothing stands out; looked at {}",
 					  fmt::join(looked, ", ")));
 	}
+	add_untimely(lines, result.not_judged);
 	if (verbose)
 		add_others(lines, result);
 	return lines.text();
@@ -288,6 +310,7 @@ json json_of(const diagnosis &result)
 			 {"groups", result.groups},
 			 {"findings", json::array()},
 			 {"no_finding", json::array()},
+			 {"not_judged", json::array()},
 			 {"left_out", json::array()}};
 
 	for (const assessment *entry : result.findings()) {
@@ -311,9 +334,12 @@ json json_of(const diagnosis &result)
 	}
 	for (const assessment *entry : result.unremarkable())
 		document["no_finding"].push_back(json_of(*entry));
-	for (const absent_rule &entry : result.absent)
-		document["left_out"].push_back(
-			{{"finding", entry.finding}, {"reason", entry.reason}});
+	for (const auto &[member, rules] :
+	     {std::pair("not_judged", &result.not_judged),
+	      std::pair("left_out", &result.absent)})
+		for (const absent_rule &entry : *rules)
+			document[member].push_back({{"finding", entry.finding},
+						    {"reason", entry.reason}});
 	return document;
 }
 

@@ -22,6 +22,8 @@ struct diagnosis {
 	std::vector<assessment> assessments = {};
 	readings numbers = {};
 	std::vector<absent_rule> absent = {};
+	/// Rules that were counted without a value.
+	std::vector<absent_rule> not_judged = {};
 
 	/// The findings that are shown, the most important first.
 	std::vector<const assessment *> findings() const;

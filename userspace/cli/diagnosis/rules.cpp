@@ -256,6 +256,37 @@ void keep_uneven(std::vector<place_value> &found, const rule &rule)
 
 } // namespace
 
+std::vector<absent_rule> not_judged(std::span<const rule> rules,
+				    const readings &numbers)
+{
+	std::vector<absent_rule> left;
+
+	for (const rule &rule : rules) {
+		if (!place_values(rule, numbers).empty())
+			continue;
+
+		std::vector<std::string> metrics = rule.needed();
+
+		metrics.insert(metrics.end(), rule.metrics.begin(), rule.metrics.end());
+
+		const bool counted = std::all_of(
+			metrics.begin(), metrics.end(), [&](const std::string &metric) {
+				const auto places = numbers.of(metric);
+
+				return std::any_of(places.begin(), places.end(),
+						   [](const place_reading &place) {
+							   return place.number.share > 0;
+						   });
+			});
+
+		left.push_back({rule.finding,
+				counted ? "there was no traffic to judge"
+					: "its events had no time on the counters",
+				!counted});
+	}
+	return left;
+}
+
 std::string assessment::seen() const
 {
 	std::string text = rule->seen;

@@ -78,6 +78,8 @@ struct rule {
 
 struct absent_rule {
 	std::string finding, reason;
+	/// Counting for longer helps.
+	bool lacks_time = false;
 };
 
 /// Rules that a generation has the metrics for.
@@ -126,5 +128,10 @@ struct assessment {
 /// a doubtful value is not the first finding.
 std::vector<assessment> assess(std::span<const rule> rules,
 			       const readings &numbers);
+
+/// List the rules that assess() leaves out, because the numbers have no value for them.
+/// The reason is the lack of time on the counters, or of traffic to take a share of.
+std::vector<absent_rule> not_judged(std::span<const rule> rules,
+				    const readings &numbers);
 
 } // namespace cli

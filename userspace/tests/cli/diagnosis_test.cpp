@@ -222,6 +222,34 @@ TEST(diagnosis, little_traffic_is_less_important)
 	EXPECT_EQ(cli::assess(rules, numbers)[0].places.size(), 2u);
 }
 
+TEST(diagnosis, rules_without_a_value_are_not_judged)
+{
+	std::vector<rule> rules = {share_rule("judged", "a"), share_rule("untimely", "b"),
+				   share_rule("idle", "c"), share_rule("part", "d")};
+	readings numbers;
+
+	rules[3].divisor = "b";
+	add(numbers, "a", 0, 5);
+	numbers.add("b", {0, "", {std::nan(""), std::nan(""), 0, "%"}});
+	numbers.add("c", {0, "", {std::nan(""), std::nan(""), 0.5, "%"}});
+	add(numbers, "d", 0, 5);
+
+	const auto left = cli::not_judged(rules, numbers);
+
+	ASSERT_EQ(left.size(), 3u);
+	EXPECT_EQ(left[0].finding, "untimely");
+	EXPECT_EQ(left[0].reason, "its events had no time on the counters");
+	EXPECT_TRUE(left[0].lacks_time);
+	EXPECT_EQ(left[1].finding, "idle");
+	EXPECT_EQ(left[1].reason, "there was no traffic to judge");
+	EXPECT_FALSE(left[1].lacks_time);
+	EXPECT_EQ(left[2].finding, "part");
+	EXPECT_TRUE(left[2].lacks_time);
+	// Another socket has counted.
+	numbers.add("b", {1, "", {50, 1, 0.5, "%"}});
+	EXPECT_EQ(cli::not_judged(rules, numbers).size(), 2u);
+}
+
 TEST(diagnosis, small_values_can_be_the_problem)
 {
 	std::vector<rule> rules = {share_rule("hits", "a")};
@@ -340,7 +368,8 @@ struct example {
 	cli::diagnosis result{.seconds = 2.04,
 			      .rounds = 3,
 			      .groups = {"memory", "llc"},
-			      .absent = {{"bus", "no metric"}}};
+			      .absent = {{"bus", "no metric"}},
+			      .not_judged = {{"hits", "no traffic"}}};
 };
 
 TEST(diagnosis, text_has_a_paragraph_for_each_finding)
@@ -365,8 +394,25 @@ TEST(diagnosis, text_has_a_paragraph_for_each_finding)
 	EXPECT_NE(verbose.find("5.00 %, reported from 30.00 % on (A guess.)"),
 		  verbose.npos)
 		<< verbose;
+	EXPECT_NE(verbose.find("\nNot judged:\n   hits "), verbose.npos)
+		<< verbose;
 	EXPECT_NE(verbose.find("\nLeft out:\n   bus "), verbose.npos)
 		<< verbose;
+}
+
+TEST(diagnosis, text_names_rules_without_time_on_the_counters)
+{
+	example shown;
+
+	shown.result.not_judged.push_back({"misses", "no time", true});
+	shown.result.not_judged.push_back({"snoops", "no time", true});
+
+	const std::string text = text_of(shown.result, false, 0, nullptr);
+	const std::string line =
+		"\nNot judged, because the events had no time on the counters: misses, "
+		"snoops; count for longer (-d)\n";
+
+	EXPECT_TRUE(text.ends_with(line)) << text;
 }
 
 TEST(diagnosis, text_says_what_was_looked_at)
@@ -435,6 +481,7 @@ TEST(diagnosis, json_has_all)
 	EXPECT_EQ(finding["numbers"][1]["metric"], "reads");
 	EXPECT_EQ(finding["numbers"][1]["value"], 3);
 	EXPECT_EQ(document["no_finding"][0]["finding"], "links");
+	EXPECT_EQ(document["not_judged"][0]["reason"], "no traffic");
 	EXPECT_EQ(document["left_out"][0]["reason"], "no metric");
 }
 
