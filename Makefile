@@ -199,7 +199,7 @@ check: ## run all tests (TESTS="name..." for some, JOBS=1 for one VM at a time)
 	@scripts/install-deps --check
 	+@$(MAKE) --no-print-directory do-check
 
-check-generations: ## the tests of generations other than Haswell, all of them (TESTS="name..." for some)
+check-generations: ## the tests of generations other than Haswell, and the long ones, all of them (TESTS="name..." for some)
 	@scripts/install-deps --check
 	+@$(MAKE) --no-print-directory do-check-generations
 
@@ -251,7 +251,7 @@ do-check: all
 	@selftests/runner/get-prometheus build/prometheus > /dev/null || true
 	@selftests/runner/check --kernel $(VM_KERNEL) --jobs $(JOBS) $(TESTS)
 
-do-check-generations: modules selftests
+do-check-generations: modules selftests userspace
 	@selftests/runner/check --generations --kernel $(VM_KERNEL) --jobs $(JOBS) $(TESTS)
 
 SECONDS ?= 1800
