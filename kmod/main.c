@@ -81,6 +81,12 @@ static bool unc_in_tree_is_loaded(void)
 /* intel_uncore had passed MODULE_STATE_COMING before the notifier was registered. */
 static bool unc_in_tree_met;
 
+static void unc_log_in_tree_failure(void)
+{
+	pr_err("%s not loaded: it would program the same registers; rmmod %s first\n",
+	       UNC_IN_TREE_MODULE, KBUILD_MODNAME);
+}
+
 /* Notifier of modules: refuse a load of intel_uncore, and log why intel_uncore fails. */
 static int unc_module_event(struct notifier_block *nb, unsigned long action,
 			    void *data)
@@ -97,8 +103,7 @@ static int unc_module_event(struct notifier_block *nb, unsigned long action,
 	 */
 	if (action == MODULE_STATE_COMING ||
 	    (action == MODULE_STATE_GOING && READ_ONCE(unc.ready)))
-		pr_err("%s not loaded: it would program the same registers; rmmod %s first\n",
-		       UNC_IN_TREE_MODULE, KBUILD_MODNAME);
+		unc_log_in_tree_failure();
 	return action == MODULE_STATE_COMING ? notifier_from_errno(-EBUSY) :
 					       NOTIFY_DONE;
 }
@@ -144,6 +149,8 @@ static int unc_outlast_in_tree(void)
 		msleep(UNC_IN_TREE_MS);
 	}
 	WRITE_ONCE(unc_in_tree_met, false);
+	/* The notifier logged nothing, as this driver was not ready. */
+	unc_log_in_tree_failure();
 	return -EAGAIN;
 }
 
