@@ -47,7 +47,7 @@ static const struct x86_cpu_id unc_unread_cpus[] = {
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 44, "Westmere-EP"),
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 46, "Nehalem-EX"),
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 47, "Westmere-EX"),
-	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 85, "Cooper Lake-SP or an unknown stepping"),
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 85, "Skylake-SP or a successor of unknown stepping"),
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 106, "Ice Lake-SP"),
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 108, "Ice Lake-D"),
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 143, "Sapphire Rapids"),

@@ -48,6 +48,8 @@ READINGS = {
     "snbep": ("snbep_unc_", "jaketown", "JKT", "jkt"),
     "skx": ("skx_unc_", "skylakex", "SKX", "skx"),
     "clx": ("skx_unc_", "cascadelakex", "CLX", "clx"),
+    # Intel has the events of Cascade Lake for steppings 5 to 15.
+    "cpx": ("skx_unc_", "cascadelakex", "CLX", "clx"),
 }
 # Readings without a rule of Kind "lacks": readings.json has all that they lack.
 INCOMPLETE = ("likwid", "ucevent")

@@ -38,7 +38,9 @@ class Generation:
                 self.codes.setdefault((box.name, event.base), event.code)
                 self.masks.setdefault((box.name, event.code),
                                       set()).add(event.select[1])
-        self.boxes = {box.name for box in merged.boxes}
+        # the most boxes of a type in a package
+        self.boxes = {box.name: int((box.registers or {}).get("Boxes", "1"), 0)
+                      for box in merged.boxes}
         self.mesh = "cha" in self.boxes
         tid = next((box.format["filter_tid"] for box in merged.boxes
                     if box.name == "cbox"), None)

@@ -107,7 +107,8 @@ class Mesh:
     def _links(self):
         c = self.causes
         self._clock("upi", 0x01)
-        self._clock("m3upi", 0x01)
+        if "m3upi" in generations.load(self.machine.generation).boxes:
+            self._clock("m3upi", 0x01)
         self.received, self.sent = self._one_way(True), self._one_way(False)
         for code, half, p in ((0x02, 0x27, self.sent), (0x03, 0x25, self.received)):
             lines = p["answers"] + p["returns"] + p["posted"]

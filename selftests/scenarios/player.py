@@ -50,7 +50,8 @@ def machine():
     if generations.load(GENERATION).mesh:
         return flow.Machine(
             packages, boxes("cha", 28), 0, boxes("m2m", 2), boxes("imc", 6),
-            boxes("upi", 3), uclk * 1e3, *clocks, nodes, GENERATION, boxes("iio", 6),
+            boxes("upi", generations.load(GENERATION).boxes["upi"]), uclk * 1e3,
+            *clocks, nodes, GENERATION, boxes("iio", 6),
             (parameter("ioclk_khz", defaults["ioclk_khz"]) or uclk) * 1e3)
     return flow.Machine(
         packages, parameter("cboxes", 18), parameter("sboxes", 4),

@@ -31,6 +31,7 @@ MACHINES = {
                             generation="skx", stacks=6, ioclk=1e9),
 }
 MACHINES["clx"] = MACHINES["skx"]._replace(generation="clx")
+MACHINES["cpx"] = MACHINES["skx"]._replace(qpi_ports=6, generation="cpx")
 MACHINE, METRICS = HASWELL, metrics("hswep")
 CLOSE = 0.01
 

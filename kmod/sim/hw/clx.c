@@ -4,6 +4,7 @@
 #include "generated/clx_waves.h"
 
 #define WAVES(box)	clx_##box##_waves
+#define LINKS		3
 
 #include "skylake.h"
 

@@ -4,6 +4,7 @@
 #include "generated/skx_waves.h"
 
 #define WAVES(box)	skx_##box##_waves
+#define LINKS		3
 
 #include "skylake.h"
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Common tables of the processors of model 85, Skylake-SP and Cascade Lake-SP. The manual of the
- * first, document 336274, was not available: addresses and fields are from the in-tree driver,
- * PCM, LIKWID and libpfm4, which agree.
+ * Common tables of the processors of model 85: Skylake-SP, Cascade Lake-SP and Cooper Lake-SP.
+ * The manual of the first, document 336274, was not available: addresses and fields are from the
+ * in-tree driver, PCM, LIKWID and libpfm4, which agree. Cooper Lake's are from PCM, but for the
+ * device IDs of its six M3UPI, which no source has: the model has no M3UPI there.
  *
  * Guesses by Haswell: bit 62 of the global control and its core mask, the order of stages of an
- * overflow, and the iMC's bits of the box status. No source has the global status bit of the
- * third M3UPI, of stack 5's IIO and IRP, and of M2PCIe: their overflows signal nothing, and
- * software has to poll them. The clock of the IRP is a guess, too.
+ * overflow, and the iMC's bits of the box status. No source has the global status bit of UPI 3
+ * to 5, of the third M3UPI, of stack 5's IIO and IRP, and of M2PCIe: their overflows signal
+ * nothing, and software has to poll them. The clock of the IRP is a guess, too.
  *
- * The file of a generation includes this file after it has defined WAVES(box), the table of events.
+ * The file of a generation includes this file after it has defined WAVES(box), the table of events,
+ * and LINKS, the number of UPI links of a package: 3, or 6 on Cooper Lake.
  */
 
 #include "pcu.h"
@@ -183,15 +185,17 @@ static const struct model_filter upi_filters[] = {
 	COMMON(0x02, 0x03, 0x07), COMMON(0x02, 0x03, 0xf8),
 };
 
-static const u64 upi_ov[] = { 1ULL << 41, 1ULL << 42, 1ULL << 43 };
+static const u64 upi_ov[LINKS] = { 1ULL << 41, 1ULL << 42, 1ULL << 43 };
 
 /* --- M3UPI: between the mesh and UPI, with three counters ----------------------- */
 
+#if LINKS == 3
 PCI_REGS_3(m3upi_regs, MESH_CTL, 0,
 	ROW_BOX_CTL(0xf4, 0),
 	ROW_STATUS(0xf8, 0x7, 0));
 
 static const u64 m3upi_ov[] = { 1ULL << 46, 1ULL << 47, 0 };
+#endif
 
 /* --- M2PCIe: between the mesh and a stack; no source names a box status ---------- */
 
@@ -312,14 +316,16 @@ static const struct model_type box_types[] = {
 		.thresh = 0xff, .ov = m2m_ov, TABLES(m2m),
 	},
 	{
-		.name = "upi", BOXES(0, 3), .pci = true, .counters = 4,
+		.name = "upi", BOXES(0, LINKS), .pci = true, .counters = 4,
 		.thresh = 0xff, .ov = upi_ov, .clock = MODEL_QCLK,
 		TABLES_OF(upi, upi_layout), FILTERS(upi),
 	},
+#if LINKS == 3
 	{
 		.name = "m3upi", BOXES_AS(0, 3, "upi"), .pci = true, .counters = 3,
 		.thresh = 0xff, .ov = m3upi_ov, TABLES(m3upi),
 	},
+#endif
 	{
 		.name = "m2pcie", BOXES(1, 4), .pci = true, .counters = 4,
 		.quirks = QUIRK_NO_STATUS, .thresh = 0xff, TABLES(m2pcie),
@@ -418,10 +424,16 @@ static const struct model_function functions[] = {
 	COUNTERS(3, 16, 0, 0x2058, "upi", 2, .pcie = true),
 
 	/* the bus of M3UPI and M2PCIe is UPI's: no source names another */
+#if LINKS == 3
 	OTHER(3, 18, 0x204c, "m3upi", 0),
 	COUNTERS(3, 18, 1, 0x204d, "m3upi", 0),
 	COUNTERS(3, 18, 2, 0x204e, "m3upi", 1),
 	COUNTERS(3, 18, 5, 0x204d, "m3upi", 2),
+#else
+	COUNTERS(3, 14, 4, 0x2058, "upi", 3, .pcie = true),
+	COUNTERS(3, 15, 4, 0x2058, "upi", 4, .pcie = true),
+	COUNTERS(3, 16, 4, 0x2058, "upi", 5, .pcie = true),
+#endif
 
 	OTHER(3, 21, 0x2018, "m2pcie", 0),
 	COUNTERS(3, 21, 1, 0x2088, "m2pcie", 0),

@@ -46,6 +46,7 @@ static struct generation generations[] = {
 		     "qpi/match_tx" } },
 	{ "skx", SKYLAKE },
 	{ "clx", SKYLAKE },
+	{ "cpx", SKYLAKE },
 	{ "xeon7100", FRONTSIDE },
 	{ "xeon7400", FRONTSIDE },
 };

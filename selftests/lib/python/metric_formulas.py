@@ -477,7 +477,7 @@ def cascade_lake():
 TABLES = {"hswep": (haswell,), "bdwep": (haswell,), "bdwde": (haswell,),
           "ivbep": (haswell, ivy_bridge),
           "snbep": (haswell, ivy_bridge, sandy_bridge), "skx": (skylake,),
-          "clx": (skylake, cascade_lake)}
+          "clx": (skylake, cascade_lake), "cpx": (skylake, cascade_lake)}
 NO_BOX = {"bdwde": ("sbox", "qpi", "r3qpi"), "ivbep": ("sbox",),
           "snbep": ("sbox",)}
 NO_METRIC = {
