@@ -19,8 +19,8 @@ using clock = std::chrono::steady_clock;
 static constexpr unsigned most_groups = 2;
 /// Slices do not grow further: programs have phases of seconds.
 static constexpr nanoseconds longest_slice = std::chrono::seconds(1);
-/// Slices that a set gets one after the other while an event of the set has not counted:
-/// another program may have most of the counters.
+/// Additional slices of a set of which an event has not counted: another program may have
+/// most of the counters.  A dead box never counts, so the number is that of the whole run.
 static constexpr unsigned most_repeats = 4;
 
 using double_seconds = std::chrono::duration<double>;
@@ -181,10 +181,13 @@ uncore::result<nanoseconds> metric_sets::step()
 	}
 	if (auto outcome = end_slice(); !outcome)
 		return outcome.error();
-	if (lacks_counts(sets_[current_]) && repeats_ < most_repeats) {
-		repeats_++;
+
+	metric_set &set = sets_[current_];
+
+	// In the first round each set has one slice, so that a short run has all sets.
+	if (set.slices > 1 && set.repeats < most_repeats && lacks_counts(set)) {
+		set.repeats++;
 	} else {
-		repeats_ = 0;
 		current_ = (current_ + 1) % sets_.size();
 		if (!current_)
 			slice_ = std::min(2 * slice_, longest_slice);

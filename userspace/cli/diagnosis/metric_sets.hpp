@@ -67,6 +67,8 @@ private:
 		std::vector<const uncore::metric_info *> metrics;
 		double seconds = 0; ///< length of all slices
 		unsigned slices = 0;
+		/// Slices right after a slice of the same set.
+		unsigned repeats = 0;
 		bool has_whole_slice = false;
 		/// Values of each slice, by metric and socket.
 		std::map<std::pair<std::string, int>, std::vector<slice>> past =
@@ -84,7 +86,6 @@ private:
 	std::vector<metric_set> sets_;
 	std::set<std::string> news_; ///< lines that news() has returned
 	size_t current_ = 0;
-	unsigned repeats_ = 0; ///< further slices of the current set
 	nanoseconds first_slice_{std::chrono::milliseconds(50)};
 	nanoseconds slice_{0};
 	std::chrono::steady_clock::time_point slice_began_, slice_ends_;
