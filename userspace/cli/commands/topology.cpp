@@ -79,8 +79,7 @@ std::string socket_of(std::optional<int> socket)
 std::string text_of(const pci_device &device, pci_names &names)
 {
 	return fmt::format("{} {}", device.address,
-			   names.find(device).value_or(fmt::format(
-				   "[{:04x}:{:04x}]", device.vendor, device.device)));
+			   names.find(device).value_or("[" + device.id() + "]"));
 }
 
 /// Add the devices behind a port to a list, also the devices behind a switch, but not the
@@ -232,7 +231,7 @@ json describe(const pci_device &device, pci_names &names)
 	for (const pci_device &inner : device.behind)
 		behind.push_back(describe(inner, names));
 	return {{"address", device.address},
-		{"id", fmt::format("{:04x}:{:04x}", device.vendor, device.device)},
+		{"id", device.id()},
 		{"name", name ? json(*name) : json(nullptr)},
 		{"bridge", device.bridge},
 		{"behind", std::move(behind)}};

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "sysfs.hpp"
 #include "text.hpp"
 
@@ -67,6 +69,11 @@ std::vector<pci_device> read_devices(const fs::path &folder, unsigned levels)
 }
 
 } // namespace
+
+std::string pci_device::id() const
+{
+	return fmt::format("{:04x}:{:04x}", vendor, device);
+}
 
 unsigned pci_device::slot() const
 {

@@ -19,6 +19,8 @@ struct pci_device {
 	/// not a bridge: the root ports that it hides from the bus.
 	std::vector<pci_device> behind = {};
 
+	/// Return vendor and device: "8086:1583".
+	std::string id() const;
 	/// Return the device's number on its bus, 0 to 31, and its function.
 	unsigned slot() const;
 	unsigned function() const;
