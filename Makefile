@@ -38,7 +38,7 @@ FOREIGN := $(foreach cache,$(wildcard build/*/CMakeCache.txt build/sanitize/*/CM
 .DELETE_ON_ERROR:
 .PHONY: all help deps modules userspace selftests model-test demo demo-web check check-generations check-debug check-hardware \
 	sanitize fuzz soak soak-serve mutate bench vm lint abi install install-modules install-userspace dkms \
-	deb check-kernels check-packages catalogues docs version clean do-demo do-demo-web do-check do-check-generations do-soak do-soak-serve do-mutate \
+	deb check-kernels check-packages catalogues docs version clean do-demo do-demo-web do-check do-check-generations do-soak do-soak-serve do-fuzz do-mutate \
 	do-bench do-vm kdir
 
 all: modules userspace selftests model-test ## the modules, the userspace and the tests
@@ -199,7 +199,7 @@ check: ## run all tests (TESTS="name..." for some, JOBS=1 for one VM at a time)
 	@scripts/install-deps --check
 	+@$(MAKE) --no-print-directory do-check
 
-check-generations: ## the tests of generations other than Haswell, and the long ones, all of them (TESTS="name..." for some)
+check-generations: ## the tests of generations other than Haswell, and repetitions of tests of check (TESTS="name..." for some)
 	@scripts/install-deps --check
 	+@$(MAKE) --no-print-directory do-check-generations
 
@@ -219,9 +219,9 @@ soak-serve: ## 100,000 scrapes of uncore serve and as many malformed requests, t
 	@scripts/install-deps --check
 	+@$(MAKE) --no-print-directory do-soak-serve
 
-fuzz: userspace ## libFuzzer with ASan and UBSan on all input of the library and the command, for FUZZ_SECONDS=60
+fuzz: ## libFuzzer with ASan and UBSan on all input of the library and the command, for FUZZ_SECONDS=60
 	@scripts/install-deps --check
-	@selftests/command/fuzz.sh
+	+@$(MAKE) --no-print-directory do-fuzz
 
 mutate: ## break the driver in some 80 ways, one at a time: a test must notice each (MUTATIONS="name..." for some)
 	@scripts/install-deps --check
@@ -277,6 +277,9 @@ do-soak-serve: userspace
 		$(MAKE) $(JOBS_FLAG) --no-print-directory -C $(ADDRESS_SANITIZED) uncore-command
 	@UNCORE_COMMAND=$(CURDIR)/$(ADDRESS_SANITIZED)/bin/uncore \
 		ASAN_OPTIONS=$(NO_QUARANTINE) $(SOAK_SERVE)
+
+do-fuzz: userspace
+	@selftests/command/fuzz.sh
 
 do-mutate: modules selftests
 	@selftests/runner/mutate --kernel $(KVER) $(MUTATIONS)
