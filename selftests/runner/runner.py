@@ -117,12 +117,15 @@ class Runner:
         return self.file("tests.list", "".join(lines))
 
     def check(self, tests, skips=SKIPS, kernel=OLD, ci=""):
+        return self.check_list(self.test_list(tests), kernel, ci,
+                               "--skips", self.file("skips.list", skips))
+
+    def check_list(self, path, kernel, ci, *arguments):
         """Run check. Return its output, its exit status and the rows of results.tsv."""
         logs = os.path.join(self.folder, "logs")
         done = subprocess.run(
             [os.path.join(TOP, "selftests", "runner", "check"), "--kernel", kernel,
-             "--list", self.test_list(tests), "--logs", logs,
-             "--skips", self.file("skips.list", skips)],
+             "--list", path, "--logs", logs, *arguments],
             env={**os.environ, "CI": ci}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             encoding="utf-8", check=False)
         rows = {}
@@ -170,6 +173,30 @@ def test_conditions(tap, runner):
     tap.ok(status == 1, "not a kernel from a folder", said)
 
 
+def test_limit(tap, runner):
+    """A test that takes too long, on the host with a child, and one that stops the VM."""
+    mark = os.path.join(runner.folder, "child")
+    lines = ["waits | host | echo ok 1 - a; sh -c 'sleep 4; touch %s' & sleep 100" % mark,
+             "after | host | sleep 2; echo ok 1 - b; echo 1..1"]
+    kernel = os.environ.get("VM_KERNEL")
+    wanted = {"waits": (1, 1, 0), "after": (1, 0, 0)}
+    if kernel:      # $PPID is timeout; its parent is tap-run, which then ends no test
+        lines.append("stops | --driver none --no-sim --sockets 1 --cores 1 | "
+                     "echo ok 1 - c; kill -STOP $(ps -o ppid= $PPID); sleep 100")
+        lines.append("behind | --driver none --no-sim --sockets 1 --cores 1 | true")
+        wanted |= {"stops": (1, 1, 0), "behind": (0, 1, 0), "VM": (0, 1, 0)}
+    said, status, rows = runner.check_list(
+        runner.file("limit.list", "\n".join(lines) + "\n"), kernel or OLD, "",
+        "--skips", os.devnull, "--limit", "3")
+    tap.ok(status == 1 and rows == wanted, "tests that run out of time fail", said)
+    tap.ok(not os.path.exists(mark), "their children end with them", said)
+    if kernel:
+        tap.ok(any("the guest hangs" in line for line in said),
+               "a VM that does not respond is stopped", said)
+    else:
+        tap.skip("a VM that does not respond is stopped", "VM_KERNEL is not set")
+
+
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
@@ -177,6 +204,7 @@ def main():
         test_good(tap, runner)
         test_bad(tap, runner)
         test_conditions(tap, runner)
+        test_limit(tap, runner)
     tap.end()
 
 
