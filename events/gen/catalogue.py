@@ -24,7 +24,7 @@ class CatalogueError(Exception):
 # strings (gen/layout.py).
 PROSE = {"BriefDescription", "Note", "Misprint", "Reason", "What", "Question",
          "MetricExpr", "Weight", "Help", "description", "Seen", "Helps",
-         "ThresholdSource"}
+         "MeasuredSeen", "MeasuredSource", "ThresholdSource"}
 
 
 def _joined(key, value):

@@ -141,11 +141,11 @@ def test_people(tap):
         if program != "uncore" or tried.status:
             failed += [look, *tried.comments()]
     tap.ok(looks and not failed, "the recommended commands work", failed)
+    check_documents(tap, [("diagnose", "--json", "-d", SECONDS)])
     player.start("idle")
     run = Uncore("diagnose", "-d", SECONDS)
     tap.ok(run.status == 0 and "Nothing stands out; looked at " in run.out and
            "memory bandwidth 0." in run.out, "idle: what was looked at", run.comments())
-    check_documents(tap, [("diagnose", "--json", "-d", SECONDS)])
 
 
 def test_neighbour(tap):

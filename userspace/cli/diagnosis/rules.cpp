@@ -70,7 +70,36 @@ static rule rule_of(const json &entry)
 	made.look = entry["look"];
 	made.helps = entry["helps"];
 	made.source = entry["source"];
+	if (const json &measured = entry["measured"]; !measured.is_null())
+		made.measured = {measured["metric"], measured["from"], measured["full"],
+				 measured["seen"], measured["source"]};
 	return made;
+}
+
+const rule *rule_set::calibrated() const
+{
+	for (const rule &entry : rules)
+		if (!entry.measured.metric.empty())
+			return &entry;
+	return nullptr;
+}
+
+void rule_set::use(const memory_peaks &peaks, const uncore::topology &machine)
+{
+	if (!peaks.is_complete(machine))
+		return;
+	for (rule &entry : rules) {
+		if (entry.measured.metric.empty())
+			continue;
+		for (const uncore::package &package : machine.packages())
+			entry.peaks[package.id] =
+				peaks.of(package.id)->bytes_per_second;
+		entry.metrics = {entry.measured.metric};
+		entry.from = entry.measured.from;
+		entry.full = entry.measured.full;
+		entry.seen = entry.measured.seen;
+		entry.source = entry.measured.source;
+	}
 }
 
 std::vector<std::string> rule::needed() const
@@ -178,6 +207,16 @@ reading percentage(const reading &part, const reading &whole)
 		std::min(part.share, whole.share), "%"};
 }
 
+/// Divide a rate of bytes by a peak in bytes a second; the value is a percentage.
+reading percentage_of_peak(const reading &rate, double peak)
+{
+	const std::string_view unit = rate.unit;
+	const double factor =
+		100 * bytes_in(unit.substr(0, unit.find("/s"))) / peak;
+
+	return {rate.value * factor, rate.error * factor, rate.share, "%"};
+}
+
 /// Return the part of the needed traffic that a socket has, at most 1; not a number if
 /// the traffic is not known.
 double weight_of(const rule &rule, const readings &numbers, int socket)
@@ -201,6 +240,10 @@ std::vector<place_value> place_values(const rule &rule, const readings &numbers)
 	for (const std::string &metric : rule.metrics)
 		for (place_reading &place : numbers.of(
 			     metric, rule.each == rule::comparison::boxes)) {
+			if (const auto peak = rule.peaks.find(place.socket);
+			    peak != rule.peaks.end())
+				place.number = percentage_of_peak(place.number,
+								  peak->second);
 			if (!rule.divisor.empty())
 				place.number = percentage(
 					place.number,

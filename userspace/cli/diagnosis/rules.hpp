@@ -16,6 +16,8 @@
 
 #include <uncore/catalogue.hpp>
 
+#include "exporter/memory_peaks.hpp"
+
 namespace cli {
 
 /// Value of a metric for a socket or a box.
@@ -70,6 +72,17 @@ struct rule {
 	std::vector<std::string> numbers; ///< metrics that explain the value
 	std::string seen, look, helps, source;
 
+	/// What takes the place of members where the peaks of all sockets were
+	/// measured: the value is then the percentage of a socket's peak that a
+	/// rate of bytes is.  The metric is empty if nothing does.
+	struct measured_rule {
+		std::string metric;
+		double from = 0, full = 0;
+		std::string seen, source;
+	} measured;
+	/// Measured peaks in bytes a second by socket, once they are used.
+	std::map<int, double> peaks;
+
 	/// Importance from which on the finding is reported; 1 is the limit.
 	double notable() const { return (from - good) / (full - good); }
 	/// Metrics without which the rule cannot be used.
@@ -88,6 +101,12 @@ struct rule_set {
 	std::vector<absent_rule> absent;
 
 	static rule_set of(const uncore::catalogue &known);
+	/// Find the rule whose metric gives the bandwidth that --calibrate measures;
+	/// nullptr if the generation has none.
+	const rule *calibrated() const;
+	/// Compare with measured peaks where rules can, if the peak of each socket of
+	/// the machine was measured.
+	void use(const memory_peaks &peaks, const uncore::topology &machine);
 	/// Remove the rules that need a metric that the machine cannot count.
 	void remove(std::string_view metric, std::string_view reason);
 };

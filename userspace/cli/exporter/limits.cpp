@@ -161,12 +161,13 @@ using box_uses = std::map<unsigned, box_use>;
 class limit_at {
 public:
 	/// @param links capacity of the socket's PCIe links, see pcie_capacity()
+	/// @param peak of the socket's memory; nullptr if it was not measured
 	/// @param seconds between @p last_counts and @p counts
-	limit_at(const json &limit, int socket, double links, double seconds,
-		 const collector &counters,
+	limit_at(const json &limit, int socket, double links,
+		 const memory_peak *peak, double seconds, const collector &counters,
 		 const std::vector<box_count> &last_counts,
 		 const std::vector<box_count> &counts)
-		: limit_(limit), socket_(socket), links_(links),
+		: limit_(limit), socket_(socket), links_(links), peak_(peak),
 		  seconds_(seconds), counters_(counters),
 		  last_counts_(last_counts), counts_(counts)
 	{
@@ -180,7 +181,9 @@ private:
 
 	const json &limit_;
 	int socket_;
-	double links_, seconds_;
+	double links_;
+	const memory_peak *peak_;
+	double seconds_;
 	const collector &counters_;
 	const std::vector<box_count> &last_counts_, &counts_;
 };
@@ -315,6 +318,16 @@ std::optional<limit_use> limit_at::use() const
 	}
 
 	summary.each = std::move(shares);
+	summary.box_busy = (1 + summary.busy) / 2;
+	summary.computed = total.share();
+	if (limit_.contains("measured")) {
+		summary.known = peak_ ? "measured" : "computed";
+		if (peak_) {
+			summary.from = limit_["measured"]["from"];
+			summary.busy = limit_["measured"]["busy"];
+			total.capacity = peak_->bytes_per_second * seconds_;
+		}
+	}
 	summary.together = total.share();
 	summary.share = limit_["socket"] == "sum" ? summary.together
 						  : summary.fullest_share;
@@ -340,16 +353,19 @@ std::string text_of(const limit_use &use)
 	std::string text = percent(use.share);
 
 	if (is_sum(use))
-		text += " of " + per_second(use.capacity, "B", true);
+		text += fmt::format(" of {}{}{}", per_second(use.capacity, "B", true),
+				    use.known.empty() ? "" : " ", use.known);
 	if (!use.of.empty())
 		return text + " of " + use.of;
 	if (use.boxes < 2 || use.fullest_share <= 0 ||
-	    (is_sum(use) && use.fullest_share - use.share < notable))
+	    (is_sum(use) && use.fullest_share - use.computed < notable))
 		return text;
 	if (is_sum(use))
-		return text + fmt::format(", {} {} is the fullest ({})",
+		return text + fmt::format(", {} {} is the fullest ({}{})",
 					  use.one, use.fullest,
-					  percent(use.fullest_share));
+					  percent(use.fullest_share),
+					  use.known == "measured" ? " of what is computed"
+								  : "");
 	return text + fmt::format(" ({} {})", use.one, use.fullest);
 }
 
@@ -365,8 +381,7 @@ double pressure(const limit_use &use)
 {
 	if (!use.of.empty())
 		return weight(use) * use.share / use.busy;
-	return std::max(use.share / use.busy,
-			use.fullest_share / ((1 + use.busy) / 2));
+	return std::max(use.share / use.busy, use.fullest_share / use.box_busy);
 }
 
 /// Tell whether the verdict names a use that does not limit.
@@ -380,7 +395,8 @@ bool is_notable(const limit_use &use)
 /// Limits and link capacities of a machine, constant for one revision.
 struct limit_uses::capacities {
 	explicit capacities(const collector &counters)
-		: limits(limits_of(counters.machine()->generation()))
+		: limits(limits_of(counters.machine()->generation())),
+		  peaks(memory_peaks::read(*counters.machine()))
 	{
 		for (const uncore::package &socket :
 		     counters.machine()->packages())
@@ -390,6 +406,7 @@ struct limit_uses::capacities {
 	}
 
 	json limits;
+	memory_peaks peaks;
 	std::map<int, double> links; ///< capacity in bytes a second, by socket
 };
 
@@ -414,6 +431,7 @@ void limit_uses::take(const collector &counters)
 					elapsed_[{box, socket}];
 
 				if (auto use = limit_at(limit, socket, links,
+							capacities_->peaks.of(socket),
 							seconds, counters,
 							last_counts_, counts)
 						       .use())

@@ -23,6 +23,7 @@
 #include <uncore/topology.hpp>
 
 #include "exporter/collector.hpp"
+#include "exporter/memory_peaks.hpp"
 
 namespace cli {
 
@@ -46,8 +47,12 @@ struct limit_use {
 	/// (socket "sum" in limits.json), or of the fullest box ("max").
 	double share = 0;
 	double capacity = 0; ///< of the socket, in units a second
+	/// How the capacity is known, where both are possible: "computed" from the
+	/// clock, or "measured" by uncore diagnose --calibrate.
+	std::string known = {};
 	double from = 1;     ///< share from which the verdict names the use
 	double busy = 1;     ///< share from which the use limits the socket
+	double box_busy = 1; ///< the same of a single box
 	bool named = false;  ///< part of each verdict, limiting or not
 	/// Not empty if the share is not that of a box's capacity, but a part of
 	/// this total, such as "LLC misses".  Such a use limits a socket only
@@ -60,6 +65,7 @@ struct limit_use {
 	unsigned fullest = 0;	  ///< number of the fullest box
 	double fullest_share = 0; ///< share of the fullest box's capacity
 	double together = 0;	  ///< share of the summed capacity of all boxes
+	double computed = 0;	  ///< the same of the computed capacity
 	/// Share of each box by box number, also of unpopulated boxes: channels
 	/// without modules.
 	std::map<unsigned, double> each = {};

@@ -210,6 +210,9 @@ def limit_of(entry, generation, all_series, rule):
     if "Populated" in entry:
         made["populated"] = True
     made["from"], made["busy"] = (float(rule[key]) / 100 for key in ("From", "Full"))
+    if "MeasuredMetric" in rule:
+        made["measured"] = {"from": float(rule["MeasuredFrom"]) / 100,
+                            "busy": float(rule["MeasuredFull"]) / 100}
     if "Named" in entry:
         made["named"] = True
     if "Of" in entry:
@@ -257,6 +260,16 @@ def names(text):
     return text.split(",") if text else []
 
 
+def measured_of(entry, text):
+    """@return what takes the place of a rule's members where the peaks of sockets were
+    measured; None if nothing does. @text: function that returns the text of a key."""
+    if "MeasuredMetric" not in entry:
+        return None
+    return {"metric": text("MeasuredMetric"), "from": number(text("MeasuredFrom")),
+            "full": number(text("MeasuredFull")), "seen": text("MeasuredSeen"),
+            "source": text("MeasuredSource")}
+
+
 def rule_of(entry, box):
     """@return an entry of diagnose.json for a box type, which may be None."""
     def text(key, default=""):
@@ -271,7 +284,7 @@ def rule_of(entry, box):
         "least": number(text("Least", "0")), "each": text("Each"),
         "times": number(text("Times", "0")), "numbers": names(text("Numbers")),
         "seen": text("Seen"), "look": text("Look"), "helps": text("Helps"),
-        "source": text("ThresholdSource"),
+        "source": text("ThresholdSource"), "measured": measured_of(entry, text),
     }
 
 

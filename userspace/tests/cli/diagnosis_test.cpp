@@ -128,6 +128,28 @@ TEST(diagnosis, rules_are_of_box_types_with_the_role)
 		  std::string::npos);
 }
 
+TEST(diagnosis, a_rate_is_compared_with_the_measured_peak_of_its_socket)
+{
+	readings numbers;
+	rule measured = share_rule("memory", "rate");
+
+	measured.peaks = {{0, 40 * 0x1p30}, {1, 10 * 0x1p30}};
+	add(numbers, "rate", 0, 10, 1, "", "GiB/s");
+	add(numbers, "rate", 1, 8, 1, "", "GiB/s");
+
+	const std::vector rules = {measured};
+	const auto all = assess(rules, numbers);
+
+	ASSERT_EQ(all.size(), 1u);
+	ASSERT_EQ(all[0].places.size(), 2u);
+	EXPECT_EQ(all[0].places[0].socket, 1);
+	EXPECT_DOUBLE_EQ(all[0].places[0].number.value, 80);
+	EXPECT_DOUBLE_EQ(all[0].places[0].number.error, 10);
+	EXPECT_EQ(all[0].places[0].number.unit, "%");
+	EXPECT_DOUBLE_EQ(all[0].places[1].number.value, 25);
+	EXPECT_TRUE(all[0].limits());
+}
+
 TEST(diagnosis, rules_go_with_metrics_that_the_machine_lacks)
 {
 	rule_set set;

@@ -154,39 +154,63 @@ TEST(limits, verdict_names_what_is_full)
 			      .unit = "B/s",
 			      .share = 0.72,
 			      .capacity = 68.2e9,
+			      .known = "computed",
 			      .busy = 0.6,
+			      .box_busy = 0.8,
 			      .named = true,
 			      .boxes = 4,
 			      .fullest = 2,
-			      .fullest_share = 0.75};
+			      .fullest_share = 0.75,
+			      .computed = 0.72};
 	cli::limit_use qpi{.name = "QPI",
 			   .one = "link",
 			   .unit = "flits/s",
 			   .share = 0.12,
 			   .capacity = 2.4e9,
 			   .busy = 0.7,
+			   .box_busy = 0.85,
 			   .named = true,
 			   .boxes = 2,
 			   .fullest = 1,
 			   .fullest_share = 0.12};
 
 	EXPECT_EQ(cli::judge({memory, qpi}).text(),
-		  "limited by memory: 72 % of 63.5 GiB/s, channel 2 is the "
-		  "fullest (75 %); QPI 12 % (link 1)");
-	memory.share = 0.3;
+		  "limited by memory: 72 % of 63.5 GiB/s computed, channel 2 is "
+		  "the fullest (75 %); QPI 12 % (link 1)");
+	memory.share = memory.computed = 0.3;
 	memory.fullest_share = 0.31;
 	EXPECT_EQ(
 		cli::judge({memory, qpi}).text(),
-		"nothing limits: memory 30 % of 63.5 GiB/s; QPI 12 % (link 1)");
+		"nothing limits: memory 30 % of 63.5 GiB/s computed; QPI 12 % (link 1)");
 	// Only one channel is busy: the other channels have no DIMMs.
 	memory.fullest_share = 0.85;
 	EXPECT_EQ(cli::judge({memory, qpi}).text(),
-		  "limited by memory: 30 % of 63.5 GiB/s, channel 2 is the "
-		  "fullest (85 %); QPI 12 % (link 1)");
+		  "limited by memory: 30 % of 63.5 GiB/s computed, channel 2 is "
+		  "the fullest (85 %); QPI 12 % (link 1)");
 	qpi.share = qpi.fullest_share = 0.9;
 	memory.fullest_share = 0.3;
 	EXPECT_EQ(cli::judge({memory, qpi}).text(),
-		  "limited by QPI: 90 % (link 1); memory 30 % of 63.5 GiB/s");
+		  "limited by QPI: 90 % (link 1); memory 30 % of 63.5 GiB/s computed");
+	// A measured peak is less than what is computed from the clock.
+	qpi.share = qpi.fullest_share = 0.1;
+	memory = {.name = "memory",
+		  .one = "channel",
+		  .unit = "B/s",
+		  .share = 0.9,
+		  .capacity = 34.1e9,
+		  .known = "measured",
+		  .busy = 0.8,
+		  .box_busy = 0.8,
+		  .boxes = 4,
+		  .fullest = 2,
+		  .fullest_share = 0.46,
+		  .computed = 0.45};
+	EXPECT_EQ(cli::judge({memory, qpi}).text(),
+		  "limited by memory: 90 % of 31.8 GiB/s measured; QPI 10 % (link 1)");
+	memory.fullest_share = 0.5;
+	EXPECT_EQ(cli::judge({memory, qpi}).text(),
+		  "limited by memory: 90 % of 31.8 GiB/s measured, channel 2 is the "
+		  "fullest (50 % of what is computed); QPI 10 % (link 1)");
 	EXPECT_EQ(cli::judge({}).text(), "not measured");
 	EXPECT_EQ(cli::judge({}, {"Memory channel 3 is dead"}).text(),
 		  "not measured: Memory channel 3 is dead");
@@ -200,6 +224,7 @@ TEST(limits, verdict_sees_remote_memory)
 		 .unit = "B/s",
 		 .share = 0.16,
 		 .capacity = 68.2e9,
+		 .known = "computed",
 		 .busy = 0.6,
 		 .named = true,
 		 .boxes = 1},
@@ -223,23 +248,23 @@ TEST(limits, verdict_sees_remote_memory)
 	EXPECT_EQ(
 		cli::judge(uses).text(),
 		"limited by remote memory: 75 % of LLC misses; memory 16 % of "
-		"63.5 GiB/s; QPI 2.0 %");
+		"63.5 GiB/s computed; QPI 2.0 %");
 	// A full box is reported before remote memory, however many misses are remote.
 	uses[0].share = uses[0].fullest_share = 0.7;
 	EXPECT_EQ(cli::judge(uses).text(),
-		  "limited by memory: 70 % of 63.5 GiB/s; QPI 2.0 %; remote "
+		  "limited by memory: 70 % of 63.5 GiB/s computed; QPI 2.0 %; remote "
 		  "memory 75 % of LLC misses");
 	// A part of remote misses is worth a remark.
 	uses[0].share = uses[0].fullest_share = 0.1;
 	uses[2].share = 0.4;
 	EXPECT_EQ(cli::judge(uses).text(),
-		  "nothing limits: memory 10 % of 63.5 GiB/s; QPI 2.0 %; remote "
+		  "nothing limits: memory 10 % of 63.5 GiB/s computed; QPI 2.0 %; remote "
 		  "memory 40 % of LLC misses");
 	// Few misses are not, however many of them are remote.
 	uses[2].share = 1;
 	uses[2].capacity = 1e6;
 	EXPECT_EQ(cli::judge(uses).text(),
-		  "nothing limits: memory 10 % of 63.5 GiB/s; QPI 2.0 %");
+		  "nothing limits: memory 10 % of 63.5 GiB/s computed; QPI 2.0 %");
 }
 
 } // namespace
