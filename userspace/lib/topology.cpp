@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <system_error>
 #include <tuple>
 
@@ -131,9 +132,53 @@ pmu_driver find_driver(const pmu_info &pmu, const catalogue &names, bool loaded)
 		       : pmu_driver::other;
 }
 
+/// Reads the format folders of PMUs.  The boxes of a type have one format, so that the files
+/// of the first box are enough: most of the files of a machine with many boxes.
+class format_reader {
+public:
+	/// @param pmu with prefix and box, where it has them
+	std::vector<format_field> read(const pmu_info &pmu)
+	{
+		const fs::path folder = pmu.folder / "format";
+		std::vector<std::string> names = list_folder(folder);
+
+		if (pmu.box.empty())
+			return read_files(folder, names);
+
+		const auto [entry, is_new] = known_.try_emplace(
+			std::tuple(pmu.prefix, pmu.box, std::move(names)));
+
+		if (is_new)
+			entry->second = read_files(folder, std::get<2>(entry->first));
+		return entry->second;
+	}
+
+private:
+	static std::vector<format_field>
+	read_files(const fs::path &folder, const std::vector<std::string> &names)
+	{
+		std::vector<format_field> fields;
+
+		for (const std::string &name : names) {
+			const auto text = read_text(folder / name);
+			auto field = text ? parse_format(name, *text) : std::nullopt;
+
+			if (field && printable(name) && fields.size() < most_fields)
+				fields.push_back(std::move(*field));
+		}
+		return fields;
+	}
+
+	/// By prefix, box and names of the files
+	std::map<std::tuple<std::string, std::string, std::vector<std::string>>,
+		 std::vector<format_field>>
+		known_;
+};
+
 std::optional<pmu_info> read_pmu(const fs::path &folder,
 				 const std::string &name,
-				 const catalogue &names, bool loaded)
+				 const catalogue &names, bool loaded,
+				 format_reader &formats)
 {
 	const auto type = read_text(folder / "type");
 	const auto number = type ? parse_number(*type) : std::nullopt;
@@ -144,14 +189,6 @@ std::optional<pmu_info> read_pmu(const fs::path &folder,
 	pmu.name = name;
 	pmu.folder = folder;
 	pmu.type = static_cast<uint32_t>(*number);
-	for (const std::string &field : list_folder(folder / "format")) {
-		const auto text = read_text(folder / "format" / field);
-		auto format = text ? parse_format(field, *text) : std::nullopt;
-
-		if (format && printable(field) &&
-		    pmu.formats.size() < most_fields)
-			pmu.formats.push_back(std::move(*format));
-	}
 	const auto mask = read_text(folder / "cpumask");
 	if (mask) {
 		auto cpus = parse_cpu_list(*mask);
@@ -161,6 +198,7 @@ std::optional<pmu_info> read_pmu(const fs::path &folder,
 		pmu.cpus = std::move(*cpus);
 	}
 	split_name(pmu, names);
+	pmu.formats = formats.read(pmu);
 	pmu.driver = find_driver(pmu, names, loaded);
 	if (pmu.driver == pmu_driver::other) {
 		pmu.prefix.clear();
@@ -235,12 +273,14 @@ result<topology> topology::read(const fs::path &sysfs)
 	const catalogue *own = catalogue::find(machine->generation);
 	const catalogue &names = own ? *own : catalogue::standard();
 	const bool loaded = fs::is_directory(sysfs / "module/xeon_uncore", err);
+	format_reader formats;
+
 	for (const std::string &name : list_folder(devices)) {
 		if (machine->pmus.size() + machine->others.size() == most_pmus)
 			break;
 		if (!printable(name))
 			continue;
-		auto pmu = read_pmu(devices / name, name, names, loaded);
+		auto pmu = read_pmu(devices / name, name, names, loaded, formats);
 		if (!pmu)
 			continue;
 		auto &list = pmu->driver == pmu_driver::other ? machine->others
