@@ -30,10 +30,13 @@ SIZE = ["%s=%d" % item for item in causes.parameters(GENERATION).items()] + \
     ["boxes=cha:4" if MESH else "cboxes=4"]
 FILE = "/var/lib/uncore/memory-peaks.json"
 GIB = 1 << 30
+with open("/proc/cpuinfo", encoding="ascii") as cpuinfo:
+    REGISTERS = "avx" if " avx " in cpuinfo.read() else "sse"
+LOAD, COPY = "load_" + REGISTERS, "copy_mem_" + REGISTERS
 SOCKETS = 1 if GENERATION == "bdwde" else 2
 # Bytes a second that a kernel moves on each socket: the most of likwid-bench is its load.
 MOVED = {kernel: moved[:SOCKETS] for kernel, moved in (
-    ("load_avx", (40 * GIB, 24 * GIB)), ("copy_mem_avx", (30 * GIB, 20 * GIB)),
+    (LOAD, (40 * GIB, 24 * GIB)), (COPY, (30 * GIB, 20 * GIB)),
     ("stream", (35 * GIB, 15 * GIB)))}
 # A script in place of a program: it lets a socket's channels move bytes, and executes
 # the program. The kernel is "-t NAME", the socket "-w S0:..." or that of its CPUs.
@@ -123,20 +126,20 @@ def test_programs(tap, programs):
     programs.put("likwid-bench", shutil.which("likwid-bench"))
     run = programs.run()
     document = kept()[socket.gethostname()] if run.status == 0 else {"memory_peaks": []}
-    tap.ok(are_near(document["memory_peaks"], "load_avx") and
-           all(one["program"] == "likwid-bench load_avx"
+    tap.ok(are_near(document["memory_peaks"], LOAD) and
+           all(one["program"] == "likwid-bench " + LOAD
                for one in document["memory_peaks"]),
            "likwid-bench, with the better kernel", [*run.comments(), repr(document)])
     lines = run.out.splitlines()
     tap.ok(len(lines) == SOCKETS + 1 and lines[0].startswith("Socket 0: 4") and
-           " GiB/s by likwid-bench load_avx, " in lines[0] and
+           " GiB/s by likwid-bench %s, " % LOAD in lines[0] and
            lines[0].endswith(" computed") and lines[-1] == "Kept in " + FILE,
            "the peaks for people", run.comments())
 
 
 def test_uses(tap):
     """Half of the measured peak, which is less than a third of the computed one."""
-    write(SIM + "rates", memory_rates(*(most / 2 for most in MOVED["load_avx"])))
+    write(SIM + "rates", memory_rates(*(most / 2 for most in MOVED[LOAD])))
     run = Uncore("diagnose", "--json", "-d", "4")
     found = [one for one in run.json()["findings"] + run.json()["no_finding"]
              if one["finding"] == "memory bandwidth"]
@@ -148,7 +151,7 @@ def test_uses(tap):
     said = re.findall(r"memory (\d+) % of ([\d.]+) GiB/s measured", live.out)
     tap.ok(len(said) == SOCKETS and all(
         abs(int(share) - 50) < 4 and abs(float(peak) * GIB / most - 1) < 0.05
-        for (share, peak), most in zip(said, MOVED["load_avx"])),
+        for (share, peak), most in zip(said, MOVED[LOAD])),
            "and so do the verdicts", live.comments())
     os.rename(FILE, FILE + ".away")
     live = Uncore("live", "--once")
@@ -199,7 +202,7 @@ def test_kernels(tap, programs):
                            (shutil.which("true"), ("too soon",))):
         programs.put("likwid-bench", program)
         run = programs.run()
-        tap.ok(is_line(run, "likwid-bench load_avx", *words) and kept() == before,
+        tap.ok(is_line(run, "likwid-bench " + LOAD, *words) and kept() == before,
                "a kernel: " + words[0], run.comments())
     for kernel in MOVED if SOCKETS > 1 else ():
         shutil.copy("%s/%s.1" % (programs.folder, kernel),

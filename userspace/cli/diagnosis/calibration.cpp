@@ -86,16 +86,20 @@ std::vector<std::string> silent(std::vector<std::string> command)
 
 std::vector<stream_kernel> likwid_kernels(size_t index, uint64_t kib)
 {
+	const char *registers = __builtin_cpu_supports("avx") ? "avx" : "sse";
 	std::vector<stream_kernel> kernels;
 
 	// Reads alone, which no turn of the bus interrupts, and streaming stores.
-	for (const char *test : {"load_avx", "copy_mem_avx"})
+	for (const char *kind : {"load", "copy_mem"}) {
+		const std::string test = fmt::format("{}_{}", kind, registers);
+
 		kernels.push_back(
 			{fmt::format("likwid-bench {}", test),
 			 silent({"likwid-bench", "-t", test, "-s",
 				 std::to_string(kernel_seconds), "-w",
 				 fmt::format("S{}:{}kB", index,
 					     cache_times * kib)})});
+	}
 	return kernels;
 }
 
