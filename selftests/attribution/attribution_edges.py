@@ -20,7 +20,7 @@ from lib.python.command import on_terminal, read_until, started  # noqa: E402
 from lib.python.top import (EACH_SWITCH, EVENT, TASK, UNCORE, clear_cpus,  # noqa: E402
                             cpu_packages, dead_box, measure, need, online_file,
                             set_online, task, top)
-from lib.python.uncore import SIM, SLOWNESS, Machine, Tap, write  # noqa: E402
+from lib.python.uncore import FEW_SLICES, SIM, SLOWNESS, Machine, Tap, write  # noqa: E402
 
 # Time after which uncore top counts on a CPU that came online. It takes 50 ms if uncore
 # top has a CPU to itself.
@@ -301,7 +301,7 @@ def test_reader_gone(tap):
 def main():
     tap = Tap()
     need(tap, TASK)
-    with Machine(tap):
+    with Machine(tap, sim=FEW_SLICES):
         packages = cpu_packages()
         clear_cpus(packages[0][0])
         cpu = packages[-1][0]

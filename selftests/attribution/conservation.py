@@ -16,7 +16,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.top import UNCORE, Table, cpu_packages, need  # noqa: E402
 from lib.python.traffic import Event  # noqa: E402
-from lib.python.uncore import SIM, Machine, Tap, read  # noqa: E402
+from lib.python.uncore import FEW_SLICES, SIM, Machine, Tap, read  # noqa: E402
 
 PERIOD = 1000       # counts per sample
 PACKETS = 40        # packets of PERIOD counts, so each causes an overflow
@@ -118,7 +118,7 @@ def test_conservation(tap, folder, package, resolution):
 def main():
     tap = Tap()
     need(tap)
-    with Machine(tap), tempfile.TemporaryDirectory() as folder:
+    with Machine(tap, sim=FEW_SLICES), tempfile.TemporaryDirectory() as folder:
         for package in range(len(cpu_packages())):
             for resolution in (0, 100):
                 test_conservation(tap, folder, package, resolution)

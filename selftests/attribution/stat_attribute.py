@@ -22,7 +22,7 @@ from lib.python.schema import (document_schema, errors_of,  # noqa: E402
                                python_with_jsonschema)
 from lib.python.top import (EACH_SWITCH, EVENT, LIMIT, TASK, Table,  # noqa: E402
                             alone, clear_cpus, cpu_packages, need, task)
-from lib.python.uncore import TOP, Machine, Tap, read  # noqa: E402
+from lib.python.uncore import FEW_SLICES, TOP, Machine, Tap, read  # noqa: E402
 
 TREE = os.path.join(TOP, "build", "selftests", "tree_task")
 READS = "imc/cas_count.rd/"
@@ -256,7 +256,7 @@ def test_refused(tap):
 def main():
     tap = Tap()
     need(tap, TASK, TREE)
-    with Machine(tap), cgroups():
+    with Machine(tap, sim=FEW_SLICES), cgroups():
         packages = cpu_packages()
         clear_cpus(packages[0][0])
         cpu = packages[-1][0]
@@ -267,7 +267,7 @@ def main():
             test_forms(tap, cpu, other)
             test_trees(tap, cpu, other)
             test_room(tap, cpu)
-    with Machine(tap, clock="real"):
+    with Machine(tap, clock="real", sim=FEW_SLICES):
         test_idle(tap)
     tap.end()
 

@@ -21,7 +21,7 @@ from lib.python.schema import (document_schema, errors_of,  # noqa: E402
                                python_with_jsonschema)
 from lib.python.top import (EACH_SWITCH, LIMIT, TASK, UNCORE, alone,  # noqa: E402
                             clear_cpus, cpu_packages, need, task)
-from lib.python.uncore import Machine, Tap  # noqa: E402
+from lib.python.uncore import FEW_SLICES, Machine, Tap  # noqa: E402
 
 ROOT = "/sys/fs/cgroup"
 READS, WRITES = "imc/cas_count.rd/", "imc/cas_count.wr/"
@@ -259,7 +259,7 @@ def test_refused(tap):
 def main():
     tap = Tap()
     need(tap, TASK)
-    with Machine(tap), cgroups():
+    with Machine(tap, sim=FEW_SLICES), cgroups():
         packages = cpu_packages()
         clear_cpus(packages[0][0])
         cpus = [packages[0][0], packages[-1][0]]

@@ -18,7 +18,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.schema import check_documents  # noqa: E402
 from lib.python.traffic import Event, Uncore  # noqa: E402
-from lib.python.uncore import GENERATION, SIM, Machine, Tap, pmus  # noqa: E402
+from lib.python.uncore import FEW_SLICES, GENERATION, SIM, Machine, Tap, pmus  # noqa: E402
 
 READS, WRITES = "imc/cas_count.rd/", "imc/cas_count.wr/"
 RATIO = "ratio = %s / %s" % (WRITES, READS)
@@ -200,7 +200,7 @@ def test_bad(tap, folder, a, b):
 
 def main():
     tap = Tap()
-    with Machine(tap) as machine, tempfile.TemporaryDirectory() as folder:
+    with Machine(tap, sim=FEW_SLICES) as machine, tempfile.TemporaryDirectory() as folder:
         a, b = test_exact(tap, folder, machine)
         test_errors(tap, folder, machine)
         test_single(tap, folder, machine)

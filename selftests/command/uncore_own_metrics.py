@@ -16,7 +16,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.traffic import Uncore, while_sending  # noqa: E402
-from lib.python.uncore import GENERATION, Machine, Tap, pmus  # noqa: E402
+from lib.python.uncore import FEW_SLICES, GENERATION, Machine, Tap, pmus  # noqa: E402
 
 # Groups MEM, L3, QPI, HA, NUMA, CBOX and SBOX: name, expression, scale and unit.
 METRICS = [
@@ -247,7 +247,7 @@ def test_bad(tap, folder, config):
 
 def main():
     tap = Tap()
-    with Machine(tap) as machine, tempfile.TemporaryDirectory() as folder:
+    with Machine(tap, sim=FEW_SLICES) as machine, tempfile.TemporaryDirectory() as folder:
         config = os.path.join(folder, "config")
         mine = os.path.join(config, "uncore/metrics.d/likwid.json")
         os.makedirs(os.path.dirname(mine))

@@ -17,7 +17,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.command import PATIENCE, started, wait_for  # noqa: E402
 from lib.python.traffic import SEND, UNCORE, Event  # noqa: E402
-from lib.python.uncore import SIM, Machine, Tap  # noqa: E402
+from lib.python.uncore import FEW_SLICES, SIM, Machine, Tap  # noqa: E402
 
 READS = "hswep_imc/cas_count.rd/"
 EVENTS = READS + ",hswep_cbox/clockticks/"
@@ -241,7 +241,7 @@ def test_refused(tap):
 
 def main():
     tap = Tap()
-    with Machine(tap), tempfile.TemporaryDirectory() as folder:
+    with Machine(tap, sim=FEW_SLICES), tempfile.TemporaryDirectory() as folder:
         test_shapes(tap)
         test_file(tap, folder)
         test_not_counted(tap)

@@ -14,7 +14,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.traffic import UNCORE, Event, Uncore  # noqa: E402
-from lib.python.uncore import SIM, Machine, Tap, pmus, read, write  # noqa: E402
+from lib.python.uncore import FEW_SLICES, SIM, Machine, Tap, pmus, read, write  # noqa: E402
 
 PERIOD = 1000
 PACKETS = 50        # packets of PERIOD counts, so each causes an overflow
@@ -231,7 +231,7 @@ def main():
     # Do not let the kernel lower the sample rate: NMIs of an emulated CPU are slow, and a
     # lower rate would drop samples.
     write("/proc/sys/kernel/perf_cpu_time_max_percent", "0")
-    with Machine(tap), tempfile.TemporaryDirectory() as folder:
+    with Machine(tap, sim=FEW_SLICES), tempfile.TemporaryDirectory() as folder:
         for package in range(2):
             test_samples(tap, folder, package)
         test_every_cpu(tap, folder)

@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.command import EVENT  # noqa: E402
 from lib.python.schema import check_documents  # noqa: E402
 from lib.python.traffic import Event, Uncore  # noqa: E402
-from lib.python.uncore import SIM, TOP, Machine, Tap, read  # noqa: E402
+from lib.python.uncore import FEW_SLICES, SIM, TOP, Machine, Tap, read  # noqa: E402
 
 BUILD = os.path.join(TOP, "build", "userspace")
 STEPS = os.path.join(BUILD, "bin", "region-steps")
@@ -243,7 +243,7 @@ def test_multiplexed(tap, folder):
 
 
 def test_exact(tap):
-    with tempfile.TemporaryDirectory() as folder, Machine(tap):
+    with tempfile.TemporaryDirectory() as folder, Machine(tap, sim=FEW_SLICES):
         send = Traffic()
         test_nested(tap, folder, send)
         test_outputs(tap, send)

@@ -25,7 +25,7 @@ from lib.python.command import (LIMIT, PATIENCE, on_terminal, started,  # noqa: 
 from lib.python.schema import check_documents  # noqa: E402
 from lib.python.top import cpu_packages, dead_box, online_file, set_online  # noqa: E402
 from lib.python.traffic import UNCORE, Event, Uncore, while_sending  # noqa: E402
-from lib.python.uncore import (SIM, Machine, Tap, pmus, read,  # noqa: E402
+from lib.python.uncore import (FEW_SLICES, SIM, Machine, Tap, pmus, read,  # noqa: E402
                                running_clock, write)
 
 READS = "imc/cas_count.rd/"
@@ -540,7 +540,7 @@ def test_top_statuses(tap, folder):
 
 def main():
     tap = Tap()
-    with Machine(tap), tempfile.TemporaryDirectory() as folder:
+    with Machine(tap, sim=FEW_SLICES), tempfile.TemporaryDirectory() as folder:
         test_exact(tap, folder)
         test_intervals(tap, folder)
         test_beside_perf(tap, folder)

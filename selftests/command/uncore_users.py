@@ -17,7 +17,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.command import EVENT, LIMIT, UNCORE, comments, run  # noqa: E402
-from lib.python.uncore import Machine, Tap  # noqa: E402
+from lib.python.uncore import FEW_SLICES, Machine, Tap  # noqa: E402
 
 TRAFFIC = "hswep_imc_0/cas_count.rd/"
 OTHER = 65534       # the other user, and its group
@@ -132,7 +132,7 @@ def main():
     os.chmod(folder, 0o755)
     with sysctl(SYMLINKS, "1"):
         test_links(tap, folder)
-    with Machine(tap):
+    with Machine(tap, sim=FEW_SLICES):
         test_capabilities(tap, folder)
     shutil.rmtree(folder)
     tap.end()

@@ -116,6 +116,11 @@ def running_clock():
             write(SIM + "clock", "manual")
 
 
+# Parameters of a machine with few slices of the LLC. perf and uncore read files of every box
+# at each start, and perf those of every event, which takes seconds on an emulated machine.
+FEW_SLICES = ("cboxes=4",)
+
+
 class Machine:
     """The simulator and the driver, which are loaded while this object is in use."""
 
