@@ -21,7 +21,8 @@
 
 /*
  * A box of each type; if a type has several boxes, not its first box. intel_uncore has one
- * PMU for the boxes of a function, whose first counters are those of the first box.
+ * PMU for the boxes of a function, whose first counters are those of the first box; and none
+ * for UPI 3 to 5.
  */
 static char boxes[BOX_TYPES][40];
 
@@ -29,12 +30,16 @@ static void choose_boxes(void)
 {
 	for (unsigned int k = 0; *box_types[k]; k++) {
 		const struct box_type *t = box_type(box_types[k]);
+		unsigned int number = 1;
 
+		if (t->in_function > 1)
+			number = 0;
+		else if (t->pci && t->boxes > 4 && strcmp(t->name, "upi"))
+			number = 5;
 		if (t->boxes == 1)
 			snprintf(boxes[k], sizeof(boxes[k]), "%s", t->name);
 		else
-			snprintf(boxes[k], sizeof(boxes[k]), "%s_%u", t->name,
-				 t->in_function > 1 ? 0 : t->pci && t->boxes > 4 ? 5 : 1);
+			snprintf(boxes[k], sizeof(boxes[k]), "%s_%u", t->name, number);
 	}
 }
 
@@ -43,9 +48,6 @@ static void choose_boxes(void)
  * for edges. A measurement is over CYCLES cycles and TRANSACTIONS transactions.
  */
 enum { LEAD_IN = 48, CYCLES = 1000, TRANSACTIONS = 7 };
-
-/* Counts the entries that counter 0 sees on another counter (§2.3.1.1) */
-enum { COUNTER0_OCCUPANCY = 0x1f };
 
 /* Return the index of a box type in box_types. */
 static int type_of(const char *box)
@@ -66,8 +68,12 @@ static const char *beyond_in_tree(const struct cat_event *e)
 		return "ev_sel_ext of the PCU";
 	if (!e->fixed && !(e->ctrs & 1))
 		return "not for counter 0, which it would use";
-	if (!strcmp(e->box, "cbox") && e->code == COUNTER0_OCCUPANCY)
+	if (cat_is_relay(e))
 		return "counts nothing alone, see below";
+	if (e->config >> 32 && !strcmp(e->box, "upi"))
+		return "the unit mask's extension, see intree_differs_mesh.c";
+	if (!strcmp(e->box, "cha") && (e->code == 0x35 || e->code == 0x36) && !e->config1)
+		return "the filter's neutral value, see intree_differs_mesh.c";
 	return NULL;
 }
 
@@ -263,12 +269,15 @@ static uint64_t filtered(enum driver driver, const struct filter_case *f,
  */
 static void relayed(enum driver driver, uint64_t values[2])
 {
-	static const char *const events[] = {
-		"event=0x36,umask=0x08", "event=0x1f,thresh=1",
-	};
-	const char *pmu = driver_pmu(driver, "cbox_1");
+	const char *events[] = { "event=0x36,umask=0x08", "event=0x1f,thresh=1" };
+	const struct cat_event *filtered = cat_find("cha", "tor_occupancy.ia_miss_drd");
+	const char *pmu = driver_pmu(driver, filtered ? "cha_1" : "cbox_1");
 	struct event_group g;
 	uint64_t before[2];
+
+	/* on a mesh, the TOR counts nothing without a filter */
+	if (filtered)
+		events[0] = filtered->string;
 
 	if (group_open(&g, pmu, pmu_cpu(pmu, 0), events, 2))
 		return;
