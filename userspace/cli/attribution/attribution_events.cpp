@@ -200,6 +200,17 @@ uncore::result<void> attribution::state::open_copy(attribution_counter &c,
 	// read_base() needs the fields that the driver updates at a read.
 	auto now = opened->read();
 
+	// A copy has no counter if the package's event has none: while the package's CPUs
+	// are offline, or since they were, which ends the event.
+	if (!now && now.error().code == uncore::errc::not_found) {
+		const auto original = c.open.find(cpus.at(cpu));
+
+		if (!link && original != c.open.end() && !original->second.read())
+			c.open.erase(original);
+		return uncore::error{uncore::errc::gone,
+				     fmt::format("{} has no counter on CPU {}",
+						 c.event.text, cpu)};
+	}
 	if (!now)
 		return now.error();
 	auto base = read_base(opened->fd());
