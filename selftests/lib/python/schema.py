@@ -68,14 +68,19 @@ def without_one(part):
             yield "0." + what, [changed, *part[1:]]
 
 
-def strict(part):
-    """The schema, changed so that objects must not have members without a description."""
+def strict(part, parts):
+    """The schema, changed so that objects must not have members without a description.
+    @parts: names of definitions that are restricted where they are all of an object."""
     if isinstance(part, list):
-        return [strict(one) for one in part]
+        return [strict(one, parts) for one in part]
     if not isinstance(part, dict):
         return part
-    made = {key: strict(value) for key, value in part.items()}
-    if "properties" in part and "required" in part and \
+    made = {key: strict(value, parts) for key, value in part.items()}
+    if "allOf" in part:
+        made["allOf"] = [one if "$ref" in one else strict(one, parts)
+                         for one in part["allOf"]]
+    if part.get("$ref", "").rsplit("/", 1)[-1] in parts or \
+            "properties" in part and "required" in part and \
             "if" not in part and part["required"] != ["subcommand"]:
         made["unevaluatedProperties"] = False
     return made
@@ -98,8 +103,9 @@ def document_schema():
     """The strict schema of the uncore command's documents."""
     with open(DOCUMENTS, encoding="utf-8") as file:
         schema = json.load(file)
-    made = strict(schema)
-    for name in parts_of_others(schema):
+    parts = set(parts_of_others(schema))
+    made = strict(schema, parts)
+    for name in parts:
         made["$defs"][name].pop("unevaluatedProperties", None)
     return made
 
