@@ -229,21 +229,7 @@ TEST(qpi_transmit_and_port_2_have_no_filters)
 
 /* --- PCU ----------------------------------------------------------------- */
 
-enum { CTL_EXT = 1 << 21, CTL_EN = 1 << 22 };
-
-/* Return the control register of the box's only enabled counter, or 0. */
-static uint64_t only_control(const char *box)
-{
-	char name[32];
-	uint64_t ctl;
-
-	for (int i = 0; i < 4; i++) {
-		snprintf(name, sizeof(name), "%s ctl%d", box, i);
-		if (sim_register(0, name, &ctl) && ctl & CTL_EN)
-			return ctl;
-	}
-	return 0;
-}
+enum { CTL_EXT = 1 << 21 };
 
 /* Count event 0x100, which is undocumented. The driver must not count event 0 instead. */
 static void pcu_extension(enum driver driver, struct notes *n)
@@ -253,7 +239,7 @@ static void pcu_extension(enum driver driver, struct notes *n)
 	n->v[0] = fd;
 	if (fd < 0)
 		return;
-	n->v[1] = only_control("pcu") & (CTL_EXT | 0xff);
+	n->v[1] = driver_control("pcu") & (CTL_EXT | 0xff);
 	sim_advance(1000);
 	n->v[2] = event_count(fd);
 	close(fd);

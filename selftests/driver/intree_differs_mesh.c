@@ -13,61 +13,7 @@
 #include "lib/c/harness.h"
 #include "lib/c/in_tree.h"
 #include "lib/c/perf.h"
-#include "lib/c/sim.h"
-
-/* An event's control register, and its count of transactions and of others; -1 if not opened */
-struct result {
-	int64_t control, count;
-};
-
-enum { COUNTERS = 4, CTL_EN = 1 << 22 };
-
-/* Return the control register of the box's only enabled counter, or 0. */
-static int64_t only_control(const char *box)
-{
-	char name[32];
-	uint64_t ctl;
-
-	for (int i = 0; i < COUNTERS; i++) {
-		snprintf(name, sizeof(name), "%s ctl%d", box, i);
-		if (sim_register(0, name, &ctl) && ctl & CTL_EN)
-			return ctl;
-	}
-	return 0;
-}
-
-/* Open an event with this configuration, and count the lines of traffic. */
-static struct result measure(enum driver driver, const char *box, uint64_t config,
-			     const char *const *lines)
-{
-	const char *pmu = driver_pmu(driver, box);
-	int fd = event_open(pmu, pmu_cpu(pmu, 0), "config=%#" PRIx64, config);
-	struct result r = { -1, -1 };
-
-	if (fd < 0)
-		return r;
-	r.control = only_control(box);
-	for (; *lines; lines++)
-		if (sim_traffic("pkg=0 box=%s %s", box, *lines))
-			tap_bail("traffic '%s' is refused", *lines);
-	r.count = event_count(fd);
-	close(fd);
-	return r;
-}
-
-/* Measure under intel_uncore, then under this driver. */
-static void measure_both(const char *box, uint64_t config, const char *const *lines,
-			 struct result results[DRIVERS])
-{
-	for (int d = 0; d < DRIVERS; d++) {
-		driver_setup(d, "clock=manual");
-		results[d] = measure(d, box, config, lines);
-	}
-	driver_none();
-	for (int d = 0; d < DRIVERS; d++)
-		tap_diag("%s: control %#" PRIx64 ", count %" PRId64, driver_names[d],
-			 (uint64_t)results[d].control, results[d].count);
-}
+#include "lib/c/tap.h"
 
 static const struct cat_event *event_of(const char *box, const char *name)
 {
@@ -78,32 +24,57 @@ static const struct cat_event *event_of(const char *box, const char *name)
 	return e;
 }
 
+/* Return the count of an event without a filter, while lines of traffic are sent. */
+static int64_t count_of(enum driver driver, const char *box, const struct cat_event *e,
+			const char *const *lines)
+{
+	char config[32];
+
+	snprintf(config, sizeof(config), "config=%#" PRIx64, e->config);
+	return driver_count(driver, box, config, lines);
+}
+
 /* intel_uncore publishes 16 bits of the extension, and writes none of them. */
 TEST(upi_unit_mask_extension_is_not_written)
 {
 	const struct cat_event *e = event_of("upi", "txl_basic_hdr_match.req_opc");
 	static const char *const lines[] = {
-		"event=0x4 umask=0x108 count=100", "event=0x4 umask=0x8 count=10", NULL
+		"box=upi_0 event=0x4 umask=0x108 count=100",
+		"box=upi_0 event=0x4 umask=0x8 count=10", NULL
 	};
-	struct result r[DRIVERS];
+	const uint64_t controls[DRIVERS] = {
+		[IN_TREE] = (e->config & UINT32_MAX) | CTL_EN, [OURS] = e->config | CTL_EN
+	};
+	const int64_t counts[DRIVERS] = { [IN_TREE] = 10, [OURS] = 100 };
 
-	measure_both("upi_0", e->config, lines, r);
-	EXPECT_EQ(e->config | CTL_EN, r[OURS].control);
-	EXPECT_EQ((e->config & UINT32_MAX) | CTL_EN, r[IN_TREE].control);
-	EXPECT_EQ(100, r[OURS].count);
-	EXPECT_EQ(10, r[IN_TREE].count);
+	for (int d = 0; d < DRIVERS; d++) {
+		const char *pmu;
+		int fd;
+
+		driver_setup(d, "clock=manual");
+		pmu = driver_pmu(d, "upi_0");
+		fd = event_open(pmu, pmu_cpu(pmu, 0), "config=%#" PRIx64, e->config);
+		EXPECT_EQ(controls[d], driver_control("upi_0"));
+		close(fd);
+		EXPECT_EQ(counts[d], count_of(d, "upi_0", e, lines));
+	}
+	driver_none();
 }
 
 /* Without a filter the TOR counts nothing; intel_uncore writes 0, as perf has asked. */
 TEST(tor_has_no_neutral_filter)
 {
 	const struct cat_event *e = event_of("cha", "tor_inserts.ia_miss");
-	static const char *const lines[] = { "event=0x35 umask=0x21 count=100", NULL };
-	struct result r[DRIVERS];
+	static const char *const lines[] = {
+		"box=cha_0 event=0x35 umask=0x21 count=100", NULL
+	};
+	const int64_t counts[DRIVERS] = { [IN_TREE] = 0, [OURS] = 100 };
 
-	measure_both("cha_0", e->config, lines, r);
-	EXPECT_EQ(100, r[OURS].count);
-	EXPECT_EQ(0, r[IN_TREE].count);
+	for (int d = 0; d < DRIVERS; d++) {
+		driver_setup(d, "clock=manual");
+		EXPECT_EQ(counts[d], count_of(d, "cha_0", e, lines));
+	}
+	driver_none();
 }
 
 /* intel_uncore publishes the threshold's 5 bits as 8, over two other fields. */

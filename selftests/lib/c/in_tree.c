@@ -102,6 +102,19 @@ const char *driver_pmu(enum driver driver, const char *box)
 	return name;
 }
 
+uint64_t driver_control(const char *box)
+{
+	char name[32];
+	uint64_t ctl;
+
+	for (int i = 0; i < 4; i++) {
+		snprintf(name, sizeof(name), "%s ctl%d", box, i);
+		if (sim_register(0, name, &ctl) && ctl & CTL_EN)
+			return ctl;
+	}
+	return 0;
+}
+
 int64_t driver_count(enum driver driver, const char *box, const char *event,
 		     const char *const *lines)
 {
@@ -119,7 +132,7 @@ int64_t driver_count(enum driver driver, const char *box, const char *event,
 	return count;
 }
 
-enum { CTL_EV_SEL = 0xff, CTL_EN = 1 << 22 };
+enum { CTL_EV_SEL = 0xff };
 
 /* Write a control register of a box without the driver. */
 static int write_control(const struct box_type *t, unsigned int box, int pkg,

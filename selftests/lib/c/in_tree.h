@@ -40,6 +40,12 @@ const char *driver_pmu(enum driver driver, const char *box);
 int64_t driver_count(enum driver driver, const char *box, const char *event,
 		     const char *const *lines);
 
+/* Bit of a control register: the counter counts. */
+enum { CTL_EN = 1 << 22 };
+
+/* Return the control register of the only enabled counter of a box of package 0, or 0. */
+uint64_t driver_control(const char *box);
+
 /*
  * Write the control registers of a box's enabled counters twice in a row with event
  * select @event_select, not through the driver. SBo, R2PCIe and R3QPI need the second
