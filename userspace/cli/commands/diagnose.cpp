@@ -151,7 +151,6 @@ int calibrate(const context &shared, const diagnose_options &options,
 					     : rules.absent.front().reason});
 	if (auto opened = output.open(options.output); !opened)
 		return fail(opened.error());
-
 	if (auto possible = memory_peaks::check_keeping(); !possible)
 		return fail(possible.error());
 
@@ -240,8 +239,9 @@ void add_diagnose(parser &app, context &shared)
 		[options, &shared] { return diagnose(shared, *options); });
 
 	add_examples(command, "uncore diagnose", "uncore diagnose -d 20");
-	option verbose = command.add_flag("-v,--verbose", options->verbose,
-			 "Also rules without a finding, and rules that were left out");
+	const option verbose = command.add_flag(
+		"-v,--verbose", options->verbose,
+		"Also rules without a finding, and rules that were left out");
 	add_time_options(command, options->run);
 	command.add_flag("--calibrate", options->calibrate,
 			 "Measure the peak of each socket's memory, and keep it for comparison")

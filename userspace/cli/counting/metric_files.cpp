@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "process/input_file.hpp"
+#include "process/user_folder.hpp"
 #include "text.hpp"
 
 namespace cli {
@@ -264,25 +264,13 @@ void metric_files::read_folder(const std::string &folder)
 		read_file(path, own);
 }
 
-/// Return the user's folder, of the XDG Base Directory Specification; ""
-/// without a home.
-static std::string user_folder()
-{
-	const char *config = std::getenv("XDG_CONFIG_HOME");
-	const char *home = std::getenv("HOME");
-
-	if (config && config[0] == '/')
-		return fmt::format("{}/uncore/metrics.d", config);
-	return home && *home ? fmt::format("{}/.config/uncore/metrics.d", home)
-			     : "";
-}
-
 metric_files::metric_files(const uncore::topology &machine,
 			   const std::vector<metric_definition> &written)
 	: definitions_(written), files_(written.size()), metrics_(machine)
 {
-	if (const std::string folder = user_folder(); !folder.empty())
-		read_folder(folder);
+	if (const std::string folder = user_folder("XDG_CONFIG_HOME", ".config");
+	    !folder.empty())
+		read_folder(folder + "/metrics.d");
 	read_folder("/etc/uncore/metrics.d");
 	metrics_ = uncore::own_metrics(machine, definitions_);
 }

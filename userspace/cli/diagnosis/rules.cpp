@@ -92,8 +92,7 @@ void rule_set::use(const memory_peaks &peaks, const uncore::topology &machine)
 		if (entry.measured.metric.empty())
 			continue;
 		for (const uncore::package &package : machine.packages())
-			entry.peaks[package.id] =
-				peaks.of(package.id)->bytes_per_second;
+			entry.peaks[package.id] = *peaks.of(package.id);
 		entry.metrics = {entry.measured.metric};
 		entry.from = entry.measured.from;
 		entry.full = entry.measured.full;

@@ -161,10 +161,10 @@ using box_uses = std::map<unsigned, box_use>;
 class limit_at {
 public:
 	/// @param links capacity of the socket's PCIe links, see pcie_capacity()
-	/// @param peak of the socket's memory; nullptr if it was not measured
+	/// @param peak of the socket's memory in bytes a second, if it was measured
 	/// @param seconds between @p last_counts and @p counts
 	limit_at(const json &limit, int socket, double links,
-		 const memory_peak *peak, double seconds, const collector &counters,
+		 std::optional<double> peak, double seconds, const collector &counters,
 		 const std::vector<box_count> &last_counts,
 		 const std::vector<box_count> &counts)
 		: limit_(limit), socket_(socket), links_(links), peak_(peak),
@@ -182,7 +182,7 @@ private:
 	const json &limit_;
 	int socket_;
 	double links_;
-	const memory_peak *peak_;
+	std::optional<double> peak_;
 	double seconds_;
 	const collector &counters_;
 	const std::vector<box_count> &last_counts_, &counts_;
@@ -325,7 +325,7 @@ std::optional<limit_use> limit_at::use() const
 		if (peak_) {
 			summary.from = limit_["measured"]["from"];
 			summary.busy = limit_["measured"]["busy"];
-			total.capacity = peak_->bytes_per_second * seconds_;
+			total.capacity = *peak_ * seconds_;
 		}
 	}
 	summary.together = total.share();

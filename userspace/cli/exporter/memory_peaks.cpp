@@ -2,7 +2,6 @@
 #include "exporter/memory_peaks.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "output/machine.hpp"
 #include "process/input_file.hpp"
 #include "process/output_file.hpp"
+#include "process/user_folder.hpp"
 #include "text.hpp"
 
 namespace cli {
@@ -28,16 +28,10 @@ constexpr const char *system_folder = "/var/lib/uncore";
 constexpr const char *file_name = "memory-peaks.json";
 
 /// Return the folder of this user's file; "" without a home.
-std::string user_folder()
+std::string own_folder()
 {
-	const char *state = std::getenv("XDG_STATE_HOME");
-	const char *home = std::getenv("HOME");
-
-	if (!geteuid())
-		return system_folder;
-	if (state && state[0] == '/')
-		return fmt::format("{}/uncore", state);
-	return home && *home ? fmt::format("{}/.local/state/uncore", home) : "";
+	return geteuid() ? user_folder("XDG_STATE_HOME", ".local/state")
+			 : system_folder;
 }
 
 std::string path_in(const std::string &folder)
@@ -69,27 +63,24 @@ uncore::result<json> read_hosts(const std::string &path)
 	return hosts;
 }
 
-std::map<int, memory_peak> peaks_in(const json &document)
+std::map<int, double> peaks_in(const json &document)
 {
-	std::map<int, memory_peak> sockets;
+	std::map<int, double> sockets;
 
 	for (const json &entry : document.at("memory_peaks"))
-		sockets[entry.at("socket").get<int>()] = {
-			entry.at("value").get<double>(),
-			uncore::one_line(entry.at("program").get<std::string>()),
-			uncore::one_line(document.at("start").get<std::string>())};
+		sockets[entry.at("socket").get<int>()] = entry.at("value").get<double>();
 	return sockets;
 }
 
 /// Check that peaks are of this processor and of its sockets.
-bool are_of(const std::map<int, memory_peak> &sockets, const json &document,
+bool are_of(const std::map<int, double> &sockets, const json &document,
 	    const uncore::topology &machine)
 {
 	const auto packages = machine.packages();
 
 	return document.at("generation") == machine.generation() &&
 	       std::all_of(sockets.begin(), sockets.end(), [&](const auto &entry) {
-		       return entry.second.bytes_per_second > 0 &&
+		       return entry.second > 0 &&
 			      std::any_of(packages.begin(), packages.end(),
 					  [&](const uncore::package &package) {
 						  return package.id == entry.first;
@@ -103,7 +94,7 @@ memory_peaks memory_peaks::read(const uncore::topology &machine)
 {
 	memory_peaks made;
 
-	for (const std::string &folder : {user_folder(), std::string(system_folder)}) {
+	for (const std::string &folder : {own_folder(), std::string(system_folder)}) {
 		const std::string path = path_in(folder);
 
 		if (folder.empty() || !exists(path))
@@ -145,7 +136,7 @@ struct kept_peaks {
 
 uncore::result<kept_peaks> read_own()
 {
-	const std::string folder = user_folder();
+	const std::string folder = own_folder();
 	kept_peaks own{path_in(folder)};
 	std::error_code failed;
 
@@ -201,11 +192,13 @@ uncore::result<std::string> memory_peaks::keep(const json &document)
 	return own->path;
 }
 
-const memory_peak *memory_peaks::of(int socket) const
+std::optional<double> memory_peaks::of(int socket) const
 {
 	const auto entry = sockets_.find(socket);
 
-	return entry == sockets_.end() ? nullptr : &entry->second;
+	if (entry == sockets_.end())
+		return std::nullopt;
+	return entry->second;
 }
 
 bool memory_peaks::is_complete(const uncore::topology &machine) const
@@ -215,7 +208,7 @@ bool memory_peaks::is_complete(const uncore::topology &machine) const
 	return !packages.empty() &&
 	       std::all_of(packages.begin(), packages.end(),
 			   [this](const uncore::package &package) {
-				   return of(package.id) != nullptr;
+				   return of(package.id).has_value();
 			   });
 }
 

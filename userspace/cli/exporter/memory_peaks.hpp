@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,12 +14,6 @@
 #include <uncore/topology.hpp>
 
 namespace cli {
-
-struct memory_peak {
-	double bytes_per_second = 0;
-	std::string program = {}; ///< that moved the bytes: "likwid-bench load_avx"
-	std::string date = {};	  ///< "2026-11-29T16:20:00+0100"
-};
 
 class memory_peaks {
 public:
@@ -37,15 +32,15 @@ public:
 	static uncore::result<std::string>
 	keep(const nlohmann::ordered_json &document);
 
-	/// Return the peak of a socket; nullptr if it is not known.
-	const memory_peak *of(int socket) const;
+	/// Return the peak of a socket in bytes a second, if it is known.
+	std::optional<double> of(int socket) const;
 	/// Check that the peak of each socket is known.
 	bool is_complete(const uncore::topology &machine) const;
 	/// Lines for the user: file, cause and remedy.
 	const std::vector<std::string> &problems() const { return problems_; }
 
 private:
-	std::map<int, memory_peak> sockets_;
+	std::map<int, double> sockets_; ///< peaks in bytes a second
 	std::vector<std::string> problems_;
 };
 
