@@ -2,8 +2,8 @@
 /*
  * Samples with the real clock, at perf's default limit of the sample rate. For any box
  * type and any sample period, however short: the sum of the samples' periods is the
- * event's count, the count and the frozen time are all cycles of the clock, and samples
- * are in order of time.
+ * event's count, the count and the time for which the box did not count are all cycles of
+ * the clock, and samples are in order of time.
  */
 #include <inttypes.h>
 
@@ -96,11 +96,11 @@ static void expect_sums(struct __test_metadata *_metadata, const char *pmu,
 	count = event_count(s.fd);
 	sampler_settle(&s, 1);
 	rest = count - s.weight;
-	TH_LOG("%s/period=%ju/: %ju samples, largest %ju, throttled %ju times; their sum is %.2f %% of the count; counted %.2f %%, typically %.2f %%, frozen %.2f %%, charged %.2f %%, running %.2f %%",
+	TH_LOG("%s/period=%ju/: %ju samples, largest %ju, throttled %ju times; their sum is %.2f %% of the count; counted %.2f %%, typically %.2f %%, paused %.2f %%, by overflows %.2f %%, charged %.2f %%, running %.2f %%",
 	       pmu, (uintmax_t)period, (uintmax_t)s.samples, (uintmax_t)largest,
 	       (uintmax_t)s.throttled, 100.0 * s.weight / count,
-	       100 * share.counted, 100 * share.typical, 100 * share.frozen,
-	       100 * share.charged, 100 * share.running);
+	       100 * share.counted, 100 * share.typical, 100 * share.paused,
+	       100 * share.frozen, 100 * share.charged, 100 * share.running);
 	EXPECT_GT(s.samples, 0);
 	EXPECT_EQ(0, s.lost);
 	/* no sample of another CPU, or older than the sample before */
@@ -109,7 +109,7 @@ static void expect_sums(struct __test_metadata *_metadata, const char *pmu,
 	/* the period that has not ended */
 	EXPECT_LT(rest, period);
 	EXPECT_EQ(1, share.running);
-	EXPECT_GE(share.counted + share.frozen, 0.995);
+	EXPECT_GE(share.counted + share.paused, 0.995);
 	/* overflows of a polled box do not freeze the package */
 	EXPECT_TRUE(signals(type) || share.counted >= 0.995);
 	sampler_close(&s);

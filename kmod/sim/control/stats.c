@@ -48,8 +48,16 @@ static atomic64_t sim_trace_floor;	/* number of the last entry that was cleared 
 static atomic64_t sim_stats[SIM_STATS];
 /* Sums of the statistics up to their last clearing, for the log at the end */
 static atomic64_t sim_cleared[SIM_STATS];
-/* sim_frozen_ns() at the last clearing */
-static atomic64_t sim_frozen_floor;
+/* Times by the model's record, and their values at the last clearing */
+static const struct sim_time_stat {
+	const char *name;
+	u64 (*ns)(const struct model *m);
+} sim_time_stats[] = {
+	{ "frozen_ns", model_frozen_ns },
+	{ "paused_ns", model_paused_ns },
+};
+
+static atomic64_t sim_time_floor[ARRAY_SIZE(sim_time_stats)];
 
 static const char * const sim_stat_names[SIM_STATS] = {
 	[SIM_MSR_READ] = "msr_read",
@@ -155,17 +163,27 @@ void sim_undefined(void *ctx, unsigned int pkg, const char *text)
 	});
 }
 
-/* Time that overflows kept packages frozen, since the simulator was loaded, in ns */
-static u64 sim_frozen_ns(void)
+/* A time since the simulator was loaded, in ns */
+static u64 sim_time_total(const struct sim_time_stat *stat)
 {
 	unsigned long flags;
 	u64 ns;
 
 	flags = sim_lock();
 	sim_clock_sync();
-	ns = model_frozen_ns(sim.model);
+	ns = stat->ns(sim.model);
 	sim_unlock(flags);
 	return ns;
+}
+
+static void sim_times_show(struct seq_file *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sim_time_stats); i++)
+		seq_printf(s, "%s %lld\n", sim_time_stats[i].name,
+			   sim_time_total(&sim_time_stats[i]) -
+			   atomic64_read(&sim_time_floor[i]));
 }
 
 /**
@@ -178,8 +196,7 @@ void sim_stats_show(struct seq_file *s)
 
 	for (i = 0; i < SIM_STATS; i++) {
 		if (i == SIM_UNDEFINED)
-			seq_printf(s, "frozen_ns %lld\n", sim_frozen_ns() -
-				   atomic64_read(&sim_frozen_floor));
+			sim_times_show(s);
 		seq_printf(s, "%s %lld\n", sim_stat_names[i],
 			   atomic64_read(&sim_stats[i]));
 	}
@@ -194,7 +211,8 @@ void sim_stats_clear(void)
 
 	for (i = 0; i < SIM_STATS; i++)
 		atomic64_add(atomic64_xchg(&sim_stats[i], 0), &sim_cleared[i]);
-	atomic64_set(&sim_frozen_floor, sim_frozen_ns());
+	for (i = 0; i < ARRAY_SIZE(sim_time_stats); i++)
+		atomic64_set(&sim_time_floor[i], sim_time_total(&sim_time_stats[i]));
 }
 
 /* A statistic since the simulator was loaded, whether or not it was cleared */

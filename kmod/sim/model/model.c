@@ -239,6 +239,11 @@ u64 model_frozen_ns(const struct model *m)
 	return ns;
 }
 
+u64 model_paused_ns(const struct model *m)
+{
+	return m->paused_ns;
+}
+
 u64 model_cycles(const struct model *m)
 {
 	return m->cycles;

@@ -461,6 +461,12 @@ u64 model_global_status(const struct model *m, unsigned int pkg);
  * them, summed over all packages.
  */
 u64 model_frozen_ns(const struct model *m);
+/*
+ * Return the time in ns that boxes paused: from the time at which a box stopped counting, as
+ * it was frozen or its last counter was disabled, to the time at which it counted again.
+ * Summed over all boxes; a pause that has not ended is not included.
+ */
+u64 model_paused_ns(const struct model *m);
 u64 model_cycles(const struct model *m);
 /*
  * Set the time to cycle 0: waveforms start again as after model_init(). Counters and all

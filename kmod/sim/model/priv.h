@@ -362,6 +362,8 @@ struct model_flow {
  *	whose beginning software last cleared the occupancy; 0: never
  * @stamp: cycle of the model's time up to which @ctr and @status have been brought
  * @frozen_at: time at which software last set .frz, in ns
+ * @counting: the box has enabled counters and is not frozen
+ * @paused_at: time at which the box last stopped counting, in ns; 0: never
  * @plan: increments of each counter of @active
  * @flow: the rates of the box
  * @flows: number of @flow
@@ -382,6 +384,8 @@ struct model_box {
 	u64 cleared[MODEL_MAX_QUEUES];
 	u64 stamp;
 	u64 frozen_at;
+	bool counting;
+	u64 paused_at;
 	struct model_plan plan[MODEL_MAX_COUNTERS];
 	struct model_flow *flow;
 	u8 flows;
@@ -461,6 +465,7 @@ struct model_package {
  *	stage of a message is due
  * @deadline_known: @deadline is up to date
  * @frozen_ns: time that packages spent frozen by overflows until their unfreezes
+ * @paused_ns: time that boxes which count again had not counted (model_box.counting)
  * @pkg: the packages
  * @box: the boxes of each package
  */
@@ -477,7 +482,7 @@ struct model {
 	u64 cycles;
 	u64 deadline;
 	bool deadline_known;
-	u64 frozen_ns;
+	u64 frozen_ns, paused_ns;
 	struct model_package pkg[MODEL_MAX_PACKAGES];
 	struct model_box box[MODEL_MAX_PACKAGES][MODEL_MAX_BOXES];
 };

@@ -96,6 +96,20 @@ unsigned int model_box_sync(const struct model *m, struct model_box *b)
 	return overflowed;
 }
 
+/* Note the time at which a box stops counting, and for how long it did not count. */
+static void note_pause(struct model *m, struct model_box *b)
+{
+	bool counting = b->active && model_box_counts(m, b);
+
+	if (counting == b->counting)
+		return;
+	b->counting = counting;
+	if (!counting)
+		b->paused_at = model_now_ns(m);
+	else if (b->paused_at)
+		m->paused_ns += model_now_ns(m) - b->paused_at;
+}
+
 static bool is_enabled(const struct model_box *b, unsigned int ctr)
 {
 	if (b->type->quirks & QUIRK_JOINT)
@@ -138,6 +152,7 @@ void model_box_changed(struct model *m, struct model_box *b)
 	}
 	if (was_armed || b->armed)
 		m->deadline_known = false;
+	note_pause(m, b);
 }
 
 /*
@@ -176,6 +191,8 @@ void model_set_frozen(struct model *m, unsigned int pkg, bool frozen)
 	for (i = 0; i < m->boxes; i++)
 		model_box_sync(m, &m->box[pkg][i]);
 	p->frozen = frozen;
+	for (i = 0; i < m->boxes; i++)
+		note_pause(m, &m->box[pkg][i]);
 	if (p->by_overflow)
 		m->frozen_ns += model_now_ns(m) - p->frozen_at;
 	p->by_overflow = false;

@@ -19,12 +19,13 @@ enum { MOST = 16, BETWEEN_MS = 10 };
 /**
  * struct moment - readings of all events and statistics at the end of a window
  * @frozen, @charged: frozen time by the simulator and by the driver, in ns
+ * @paused: time for which boxes did not count, by the simulator, in ns
  * @begin, @end: time after and before the reads of the events, in ns: the next window
  *	begins at @begin, the window before ends at @end
  * @reading: readings of the events
  */
 struct moment {
-	uint64_t frozen, charged, begin, end;
+	uint64_t frozen, paused, charged, begin, end;
 	struct event_reading reading[MOST];
 };
 
@@ -41,6 +42,7 @@ static void take_moment(struct moment *m, const struct share *share,
 static void take_frozen(struct moment *m)
 {
 	m->frozen = sim_stat("frozen_ns");
+	m->paused = sim_stat("paused_ns");
 	m->charged = overflow_stat(0, "frozen_ns");
 }
 
@@ -85,6 +87,7 @@ static void finish(struct share *share, unsigned int i,
 		(double)(to->reading[i].running - from->reading[i].running) /
 		(to->reading[i].enabled - from->reading[i].enabled);
 	share->frozen = (to->frozen - from->frozen) / ns;
+	share->paused = (to->paused - from->paused) / ns;
 	share->charged = (to->charged - from->charged) / ns;
 }
 

@@ -22,12 +22,15 @@ enum { SHARE_WINDOWS = 20 };
  *	a CPU during a freeze lowers @counted of a few windows only, and not the median.
  * @running: perf's time running, divided by its time enabled
  * @frozen: frozen time by the simulator's record, divided by the time
+ * @paused: time for which the event's box did not count, because an overflow or software
+ *	had frozen the box or its package or had disabled its counters, divided by the time.
+ *	By the simulator's record, which is for all boxes: no other box may begin to count
  * @charged: frozen time by the driver's statistic, divided by the time
  */
 struct share {
 	int fd;
 	unsigned int khz;
-	double counted, typical, running, frozen, charged;
+	double counted, typical, running, frozen, paused, charged;
 };
 
 /*

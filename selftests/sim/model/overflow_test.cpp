@@ -490,6 +490,33 @@ TEST(FrozenTime, FromTheOverflowAlsoIfFrozenBefore) {
   EXPECT_EQ(model_frozen_ns(m.model()), 300u);
 }
 
+// --- account of pauses -----------------------------------------------------
+
+// A pause ends when the box counts again, whichever way the box was stopped.
+TEST(PausedTime, UntilTheBoxCountsAgain) {
+  Machine m;
+  const Box pcu{PCU, 0};
+  m.now_ns = 1000;
+  m.program(pcu, 0, kEn);
+  m.now_ns = 2000;
+  EXPECT_EQ(model_paused_ns(m.model()), 0u) << "never counted before";
+  m.wrmsr(kGlobalCtl, kFrzAll);
+  m.now_ns = 2300;
+  EXPECT_EQ(model_paused_ns(m.model()), 0u) << "still paused";
+  m.wrmsr(kGlobalCtl, kUnfrzAll);
+  EXPECT_EQ(model_paused_ns(m.model()), 300u) << "package frozen";
+  m.now_ns = 3000;
+  m.write(pcu.box_ctl(), pcu.ones() | kFrz);
+  m.now_ns = 3050;
+  m.write(pcu.box_ctl(), pcu.ones());
+  EXPECT_EQ(model_paused_ns(m.model()), 350u) << "box frozen";
+  m.now_ns = 4000;
+  m.write(pcu.ctl(0), 0);
+  m.now_ns = 4007;
+  m.write(pcu.ctl(0), kEn);
+  EXPECT_EQ(model_paused_ns(m.model()), 357u) << "counter disabled";
+}
+
 // --- faults ----------------------------------------------------------------
 
 TEST(Fault, DeadPciFunctionReadsOnesAndIgnoresWrites) {
