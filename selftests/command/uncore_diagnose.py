@@ -155,14 +155,15 @@ def test_neighbour(tap):
     alone = diagnose()
     events = ",".join("%s_imc/event=0x%02x/D" % (GENERATION, code) for code in (1, 2, 9))
     neighbour = subprocess.Popen(["perf", "stat", "-a", "-e", events, "sleep", "1000"],
-                                 stderr=subprocess.DEVNULL)
+                                 stderr=subprocess.PIPE, text=True)
     beside = diagnose()
     short = Uncore("diagnose", "-v", "-d", "0.5")
     is_counting = neighbour.poll() is None
     subprocess.run(["pkill", "-P", str(neighbour.pid)], check=False)
-    neighbour.wait()
+    said = neighbour.communicate()[1].splitlines()
     tap.ok(is_counting and names_of(beside)[:1] == [PLANTED["stream"]],
-           "beside a program that has most counters: the planted cause", explained(beside))
+           "beside a program that has most counters: the planted cause",
+           [*said, *names_of(beside), *explained(beside)])
     tap.ok(rules_of(alone) == rules_of(beside) and
            len(set(rules_of(beside))) == len(rules_of(beside)) > 8,
            "and each rule is in one list", [*rules_of(alone), "-", *rules_of(beside)])
@@ -223,8 +224,8 @@ def main():
         test_people(tap)
         test_commands(tap)
         test_permission(tap)
-        test_dead(tap)
         test_neighbour(tap)
+        test_dead(tap)      # the driver gives the box up for good
     run = Uncore("diagnose")
     tap.ok(is_line(run, 1, "uncore check"), "no driver", run.comments())
     tap.end()
