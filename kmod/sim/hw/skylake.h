@@ -36,8 +36,9 @@ static const struct model_reg ubox_regs[] = {
 	{ .at = 0x700, .type = REG_GLOBAL_CTL, .name = "global_ctl",
 	  .keep = CORE_SEL | WK_ON_PMI, .wo = FRZ_ALL | UNFRZ_ALL },
 	{ .at = 0x701, .type = REG_GLOBAL_STATUS, .name = "global_status" },
-	/* no source says what it reads */
-	{ .at = 0x702, .type = REG_CONST, .name = "global_config" },
+	/* PCM takes the number of CHAs from bits 5:0 */
+	{ .at = 0x702, .type = REG_GLOBAL_CONFIG, .name = "global_config",
+	  .keep = 0x3f },
 	ROW_FIXED_CTL(0x703, CTL_EN | CTL_OV_EN, 0, 0),
 	ROW_FIXED_CTR(0x704),
 	ROW_CTL(0x705, 0, CTL | THRESH_5, 0),
