@@ -157,7 +157,7 @@ selftests: ## the tests' programs, and build/kselftest_install/run_kselftest.sh
 MODEL := $(patsubst kmod/sim/%.c,build/model/%.o,$(wildcard kmod/sim/model/*.c kmod/sim/hw/*.c))
 MODEL_TESTS := $(patsubst selftests/sim/model/%.cpp,build/model/test/%.o,$(wildcard selftests/sim/model/*.cpp))
 MODEL_HEADERS := $(wildcard kmod/sim/model/*.h kmod/sim/hw/*.h selftests/sim/model/*.h selftests/sim/model/*.hpp)
-MODEL_FLAGS := -O1 -g $(WARNINGS) $(SANITIZE) -Ikmod -Ikmod/sim -Iselftests/sim/model
+MODEL_FLAGS := -g $(WARNINGS) $(SANITIZE) -Ikmod -Ikmod/sim -Iselftests/sim/model
 
 model-test: kmod/generated/stamp
 	+@$(MAKE) $(JOBS_FLAG) --no-print-directory build/model-test
@@ -174,12 +174,12 @@ build/machines.tsv: selftests/sim/machines/machines.c $(MODEL) kmod/generated/st
 $(MODEL): build/model/%.o: kmod/sim/%.c $(MODEL_HEADERS) kmod/generated/stamp
 	@echo '  CC      $@'
 	@mkdir -p $(@D)
-	@$(CC) -std=gnu11 $(MODEL_FLAGS) -c -o $@ $<
+	@$(CC) -std=gnu11 -O1 $(MODEL_FLAGS) -c -o $@ $<
 
 $(MODEL_TESTS): build/model/test/%.o: selftests/sim/model/%.cpp $(MODEL_HEADERS) kmod/generated/stamp
 	@echo '  CXX     $@'
 	@mkdir -p $(@D)
-	@$(CXX) -std=c++20 $(MODEL_FLAGS) -c -o $@ $<
+	@$(CXX) -std=c++20 -O0 $(MODEL_FLAGS) -c -o $@ $<
 
 # --- runs. What is missing is installed first; then a second make sees it.
 
