@@ -20,6 +20,8 @@ STAGE = build/$(KVER)/kmod
 KFOLDER = $(patsubst %/,%,$(dir $(abspath $(KDIR))))
 VM_KERNEL = $(if $(filter-out /lib/modules/%,$(wildcard $(KFOLDER)/vmlinuz)),$(KFOLDER),$(KVER))
 VM = selftests/vm/run --kernel $(VM_KERNEL)
+# The simulated machine of the demos and of the shell: a folder of events/
+MACHINE ?= hswep
 
 # kbuild gets a job a processor unless the caller has said how many.
 JOBS_FLAG = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -187,7 +189,7 @@ deps: ## install the Debian packages that building, the tests and make lint need
 	@scripts/install-deps --check
 	@scripts/install-deps --lint
 
-demo: ## watch perf stat count on every box type of a simulated two-socket machine
+demo: ## watch perf stat count on every box type of a simulated machine (MACHINE=skx: on another than Haswell)
 	@scripts/install-deps
 	+@$(MAKE) --no-print-directory do-demo
 
@@ -236,12 +238,12 @@ vm: ## a shell on the simulated machine, with the driver loaded
 	+@$(MAKE) --no-print-directory do-vm
 
 do-demo: modules build/catalogue.tsv
-	@$(VM) --scenario mixed -- selftests/demo/demo.sh
+	@$(VM) --machine $(MACHINE) --scenario mixed -- selftests/demo/demo.sh $(MACHINE)
 
 PORT ?= 10331
 
 do-demo-web: modules userspace
-	@$(VM) --scenario mixed --forward $(PORT) --timeout 1000000 -- selftests/demo/demo_web.sh $(PORT)
+	@$(VM) --machine $(MACHINE) --scenario mixed --forward $(PORT) --timeout 1000000 -- selftests/demo/demo_web.sh $(PORT)
 
 # VMs side by side, each of which keeps one processor busy, but when its tests wait.
 JOBS ?= $(shell n=$$(nproc); echo $$((n > 5 ? 6 : n + 1)))
@@ -294,7 +296,7 @@ do-bench: modules selftests userspace
 	@build/userspace/bin/bench-switches || test $$? = 4
 
 do-vm: modules selftests
-	@$(VM) --scenario mixed --shell
+	@$(VM) --machine $(MACHINE) --scenario mixed --shell
 
 # --- for developers and packagers
 

@@ -1,57 +1,93 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # "make demo" runs this script inside the VM: stock perf stat counts an event of every box
-# type on both sockets of the simulated machine, while a scenario plays.
+# type on all sockets of the simulated machine, while a scenario plays.
+#
+# usage: demo.sh GENERATION, as the folders of events/ are named
 set -e
 
+generation=${1:?usage: $0 GENERATION}
 devices=/sys/bus/event_source/devices
+title=$(sed -n 's/^  "Title": "\(.*\)",$/\1/p' "$(dirname "$0")/../../events/$generation/boxes.json")
 
-# For each box type an event by name, and the same event as a raw code, for a PMU that has
-# no named events.
-# shellcheck disable=SC2054 # commas are perf's
-shown=(
-	ubox	uclk				event=0xff
-	cbox	llc_lookup.any,filter_state=0x7f	event=0x34,umask=0x11,filter_state=0x7f
-	sbox	ring_bl_used.up			event=0x1d,umask=0x03
-	ha	requests.reads			event=0x01,umask=0x03
-	imc	cas_count.rd			event=0x04,umask=0x03
-	irp	coherent_ops.rfo		event=0x13,umask=0x08
-	pcu	power_state_occupancy.cores_c0	event=0x80,occ_sel=1
-	qpi	txl_flits_g0.data		event=0x00,umask=0x02
-	r2pcie	ring_ad_used.cw			event=0x07,umask=0x03
-	r3qpi	ring_ad_used.ccw		event=0x07,umask=0x0c
-)
+# An event of each box type, by name or by code. Of a box type without a line the event is
+# clockticks. ALL stands for the largest value of a filter's field.
+shown='
+	ubox	uclk
+	cbox	llc_lookup.any,filter_state=ALL
+	cha	requests.reads
+	sbox	ring_bl_used.up
+	ha	requests.reads
+	imc	cas_count.rd
+	m2m	imc_reads.all
+	m2pcie	event=0x01
+	iio	data_req_of_cpu.mem_write.all_parts
+	iio_free_running	bw_in_port0
+	irp	coherent_ops.rfo
+	irp	transactions.reads
+	pcu	power_state_occupancy.cores_c0
+	qpi	txl_flits_g0.data
+	upi	txl_flits.all_data
+	r2pcie	ring_ad_used.cw
+	r3qpi	ring_ad_used.ccw
+'
 
-events='' raw=''
-for ((i = 0; i < ${#shown[@]}; i += 3)); do
-	box=${shown[i]} name=${shown[i + 1]}
-	one=$(compgen -G "$devices/hswep_${box}*" | head -1) || continue
-	if [[ ! -e $one/events/${name%%,*} ]]; then
-		name=${shown[i + 2]}
-		raw+=" $box"
-	fi
+# box_types: print the box types of the machine
+box_types()
+{
+	compgen -G "$devices/${generation}_*" | sed "s/.*\/${generation}_//; s/_[0-9]*$//" |
+		sort -u
+}
+
+# event_of BOX: print the event that is shown of a box type
+event_of()
+{
+	local pmu box event field from to
+	pmu=$(compgen -G "$devices/${generation}_$1*" | grep -E "_$1(_[0-9]+)?$" | head -1)
+	while read -r box event; do
+		[[ $box == "$1" ]] || continue
+		[[ $event == *=* && $event != *,* || -e $pmu/events/${event%%,*} ]] || continue
+		if [[ $event == *=ALL ]]; then
+			field=${event##*,}
+			IFS=:- read -r _ from to < "$pmu/format/${field%=ALL}"
+			event=${event%ALL}$(printf '0x%x' $(((1 << (to - from + 1)) - 1)))
+		fi
+		echo "$event"
+		return
+	done <<< "$shown"
+	echo clockticks
+}
+
+events='' types=0
+for box in $(box_types); do
 	# in perf, the name of the PMU without a number means all boxes of the type
-	events+=",hswep_$box/$name/"
+	events+=",${generation}_$box/$(event_of "$box")/"
+	types=$((types + 1))
 done
+sockets=$(lscpu | sed -n 's/^Socket(s): *//p')
 
 cat <<END
 
-This is $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1) in QEMU: $(lscpu | sed -n 's/^Socket(s): *//p') sockets, Linux $(uname -r),
-and a Xeon E5 v3's uncore, simulated register by register. xeon_uncore has found $(compgen -G "$devices/hswep_*" | wc -l)
-boxes. It behaves like a server that copies arrays, chases pointers, uses the other socket's memory, serves
-network and disks and rests, in turn. Stock perf counts one event of each type of box, summed over a socket's
-boxes, for a second:
+This is a virtual machine with Linux $(uname -r), $sockets sockets and the uncore of
+$title, simulated register by register. xeon_uncore has found $(compgen -G "$devices/${generation}_*" | wc -l) boxes a socket.
+The machine behaves like a server that copies arrays, chases pointers, uses the other socket's memory,
+serves network and disks and rests, in turn. Stock perf counts one event of each type of box, summed
+over a socket's boxes, for a second:
 
   perf stat -a --per-socket -e ${events#,} sleep 1
 END
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT
 perf stat -a --per-socket -e "${events#,}" sleep 1 2>&1 | tee "$table"
-[[ ! $raw ]] || echo "No names yet, so raw events:$raw."
 
-# Fail unless every event has counted on both sockets.
-awk '/hswep_/ { rows++; if ($3 ~ /^</ || $3 + 0 == 0) bad = 1 }
-     END { exit bad || rows != '"$((2 * ${#shown[@]} / 3))"' }' "$table" || {
+# Fail unless every event has counted on all sockets.
+awk -v generation="$generation" -v rows=$((sockets * types)) '
+	$0 ~ " " generation "_" && /^S[0-9]/ {
+		rows--
+		if ($3 ~ /^</ || $3 + 0 == 0)
+			bad = 1
+	}
+	END { exit bad || rows }' "$table" || {
 	echo "demo: not every event counted"
 	exit 1
 }

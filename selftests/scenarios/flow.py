@@ -29,7 +29,8 @@ RANKS = 4                   # populated ranks of a channel
 CLOCK = {"ubox": "uclk", "cbox": "uclk", "sbox": "uclk", "ha": "uclk",
          "imc": "dclk", "irp": "uclk", "pcu": "pclk", "qpi": "qclk",
          "r2pcie": "uclk", "r3qpi": "uclk",
-         "cha": "uclk", "m2m": "uclk", "upi": "qclk", "m3upi": "uclk"}
+         "cha": "uclk", "m2m": "uclk", "upi": "qclk", "m3upi": "uclk",
+         "m2pcie": "uclk"}
 STACK = ("iio", "irp", "iio_free_running")      # box types of an IO stack
 
 

@@ -126,6 +126,7 @@ class Mesh:
 
     def _devices(self):
         c, own = self.causes, self.own
+        self._clock("m2pcie", 0x01)
         for box, code, umask in (("iio", 0x01, 0x00), ("irp", 0x01, 0x00),
                                  ("iio_free_running", 0xff, 0x10)):
             self._share(box, code, umask, 1.0)
