@@ -6,6 +6,7 @@ hardware, and is recorded while "uncore stat" counts. On the host the page shows
 recordings: its counts must be uncore stat's, its shares must follow from the counts,
 and keys, small windows and broken recordings must work.
 
+--machine GENERATION tests what the map shows of each box of another generation than Haswell.
 --screenshots FOLDER saves pictures of each scenario in FOLDER.
 """
 
@@ -23,17 +24,21 @@ from lib.python import chromium  # noqa: E402
 from lib.python.command import PATIENCE, run  # noqa: E402
 from lib.python.exposition import Daemon  # noqa: E402
 from lib.python.traffic import Uncore  # noqa: E402
-from lib.python.uncore import TOP, UNCORE, Machine, Tap  # noqa: E402
+from lib.python.uncore import GENERATION, TOP, UNCORE, Machine, Tap  # noqa: E402
 from scenarios import causes  # noqa: E402
 
 MARK = "die-map: "          # begins the lines in which the guest prints a recording
 WIDE, NARROW = (1400, 980), (400, 1500)
 ADVANCES = 3                # advances of the simulated clock, by a second each
-ROWS = """[...document.querySelectorAll("#rows tbody tr")].map((row) =>
+# Rows of counters; a box without one has a row as well, with its PMU as event.
+ROWS = """[...document.querySelectorAll("#rows tbody tr")].filter((row) =>
+	row.dataset.event.includes("/")).map((row) =>
 	[Number(row.dataset.socket), row.dataset.event,
 	 ...[...row.querySelectorAll(".number")].map((one) => one.textContent)])"""
 LABELS = """Object.fromEntries([...document.querySelectorAll("#map [data-box]")].map(
 	(one) => [one.dataset.box, one.getAttribute("aria-label")]))"""
+LIMITS = """fetch("/api/topology").then((answer) => answer.json()).then(
+	(topology) => topology.limits)"""
 VERDICTS = """[...document.querySelectorAll("#verdicts p")].map((one) => [
 	Number(one.dataset.socket), one.querySelector("strong").textContent +
 	one.querySelector("strong + span").textContent])"""
@@ -82,15 +87,15 @@ class Quiet:
         sys.exit(reason)
 
 
-def guest():
-    """Play and record each scenario in the VM, and print the recordings for the host."""
+def guest(scenarios):
+    """Play and record scenarios in the VM, and print the recordings for the host."""
+    parameters = causes.parameters(GENERATION)
     steps = "; ".join(["python3 -c '%s' /dev/null %d && sleep 1.2" % (
-        SEND, causes.MACHINE["uclk_khz"] * 1000)] * ADVANCES)
-    with Machine(Quiet(), sim=["%s=%d" % item for item in
-                               causes.MACHINE.items()]), \
+        SEND, parameters["uclk_khz"] * 1000)] * ADVANCES)
+    with Machine(Quiet(), sim=["%s=%d" % item for item in parameters.items()]), \
             tempfile.TemporaryDirectory() as folder:
         series, stat_file = folder + "/series", folder + "/stat"
-        for name in causes.STEADY:
+        for name in scenarios:
             subprocess.run([os.path.join(TOP, "selftests", "scenarios", "play"), name],
                            check=True)
             run("record", "--series", series, "--", "true")
@@ -159,20 +164,21 @@ def with_sockets(recording, count, folder):
             topology, *shots, {"end": True, "snapshots": len(shots)}])}, folder)
 
 
-def record_scenarios(tap, folder):
+def record_scenarios(tap, folder, machine="hswep", scenarios=tuple(causes.STEADY)):
     """Run guest() in a VM. Return a Recording of each scenario."""
     kernel = os.environ.get("VM_KERNEL")
     result = subprocess.run(
         [os.path.join(TOP, "selftests", "vm", "run"),
          *(["--kernel", kernel] if kernel else []), "--driver", "none", "--no-sim",
-         "--timeout", "900", "--", "selftests/exporter/die_map_page.py", "--guest"],
+         "--machine", machine, "--timeout", "900", "--",
+         "selftests/exporter/die_map_page.py", "--guest", ",".join(scenarios)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
         check=False, timeout=2 * PATIENCE)
     recordings = [Recording(json.loads(line.removeprefix(MARK)), folder)
                   for line in result.stdout.splitlines() if line.startswith(MARK)]
     tap.ok(result.returncode == 0 and
-           [recording.name for recording in recordings] == list(causes.STEADY),
-           "%d scenarios are recorded" % len(causes.STEADY),
+           [recording.name for recording in recordings] == list(scenarios),
+           "%d scenarios are recorded" % len(scenarios),
            ["status %d" % result.returncode, *result.stderr.splitlines(),
             *result.stdout[-2000:].splitlines()])
     return recordings
@@ -235,7 +241,8 @@ def share_of_link(counts, socket, pmu):
         get["clockticks"]
 
 
-def test_numbers(tap, browser, daemon, recording):
+def test_counts(tap, browser, daemon, recording):
+    """The table has uncore stat's counts. Return the counts of the snapshot that is shown."""
     name, last = recording.name, len(recording.shots) - 1
     show(browser, daemon, "at=%d&table" % last, WIDE)
     # cells: rate per second, count, total, share
@@ -244,16 +251,21 @@ def test_numbers(tap, browser, daemon, recording):
     want = {place: digits(count) for place, count in recording.stat.items()}
     tap.ok(total == want and len(want) > 100,
            "%s: the page has uncore stat's %d counts" % (name, len(want)),
-           ["%s: %s, not %s" % (place, total.get(place), want[place])
-            for place in want if total.get(place) != want[place]])
+           ["%s: %s, not %s" % (place, total.get(place), want.get(place))
+            for place in {**want, **total} if total.get(place) != want.get(place)])
     show(browser, daemon, "at=%d&table" % recording.at, WIDE)
     counts = recording.counts(recording.at)
     grown = {(socket, event): cells[1] for socket, event, *cells in
              browser.ask(ROWS)}
     want = {place: digits(count) for place, count in counts.items()}
     tap.ok(grown == want, "%s: and of a snapshot what came since the one before" %
-           name, ["%s: %s, not %s" % (place, grown.get(place), want[place])
-                  for place in want if grown.get(place) != want[place]])
+           name, ["%s: %s, not %s" % (place, grown.get(place), want.get(place))
+                  for place in {**want, **grown} if grown.get(place) != want.get(place)])
+    return counts
+
+
+def test_numbers(tap, browser, daemon, recording):
+    name, counts = recording.name, test_counts(tap, browser, daemon, recording)
     labels, wrong, checked = browser.ask(LABELS), [], 0
     for box in recording.topology["boxes"]:
         share = {"imc": share_of_channel, "qpi": share_of_link,
@@ -282,6 +294,25 @@ def test_numbers(tap, browser, daemon, recording):
     tap.ok(not wrong and len(verdicts) == 2,
            "%s: each socket has a line that says how full its memory is" % name,
            wrong)
+
+
+def test_loads(tap, browser, daemon, recording):
+    """Each box whose load is counted shows a number. A share of the most is only shown of a
+    box that has a limit of its own."""
+    show(browser, daemon, "at=%d" % recording.at, WIDE)
+    labels, topology = browser.ask(LABELS), recording.topology
+    limited = {limit["box"] for limit in browser.ask(LIMITS) if "of" not in limit}
+    counted_boxes = {counter["box"] for counter in topology["counters"]}
+    missing, false = [], []
+    for number, box in enumerate(topology["boxes"]):
+        label = labels["%d/%s" % (box["socket"], box["pmu"])]
+        if (number in counted_boxes) != bool(re.search(r": .*[0-9]", label)):
+            missing.append(label)
+        if " % of the most" in label and box["box"] not in limited:
+            false.append(label)
+    tap.ok(not missing and counted_boxes, "%s: a number of each counted box" %
+           recording.name, missing)
+    tap.ok(not false, "%s: a share only where the most is known" % recording.name, false)
 
 
 def test_words(tap, browser, daemon, recording):
@@ -440,13 +471,25 @@ def test_broken(tap, browser, recording, folder):
                "what the machine calls itself is text")
 
 
+def test_machine(tap, path, machine, screenshots):
+    """What the map shows of a generation's boxes."""
+    with tempfile.TemporaryDirectory() as folder, chromium.Chromium(path) as browser:
+        for recording in record_scenarios(tap, folder, machine, ("io", "stream")):
+            with Daemon("serve", "--replay", recording.path, replay=True) as daemon:
+                test_counts(tap, browser, daemon, recording)
+                test_loads(tap, browser, daemon, recording)
+                test_sizes(tap, browser, daemon, recording, screenshots)
+        tap.ok(not browser.said, "the browser has nothing to complain of", browser.said)
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--guest", action="store_true")
+    parser.add_argument("--guest", metavar="SCENARIO,...")
+    parser.add_argument("--machine", metavar="GENERATION")
     parser.add_argument("--screenshots", metavar="FOLDER")
     options = parser.parse_args()
     if options.guest:
-        guest()
+        guest(options.guest.split(","))
         return
     tap, path = Tap(), chromium.find()
     if not path:
@@ -455,12 +498,17 @@ def main():
         tap.skip_all("a debug kernel boots slowly, and the page is the same")
     if options.screenshots:
         os.makedirs(options.screenshots, exist_ok=True)
+    if options.machine:
+        test_machine(tap, path, options.machine, options.screenshots)
+        tap.end()
+        return
     with tempfile.TemporaryDirectory() as folder:
         recordings = record_scenarios(tap, folder)
         with chromium.Chromium(path) as browser:
             for recording in recordings:
                 with Daemon("serve", "--replay", recording.path, replay=True) as daemon:
                     test_numbers(tap, browser, daemon, recording)
+                    test_loads(tap, browser, daemon, recording)
                     test_words(tap, browser, daemon, recording)
                     test_sizes(tap, browser, daemon, recording, options.screenshots)
                     if recording is recordings[0]:

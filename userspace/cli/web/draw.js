@@ -345,7 +345,15 @@ export class DieMap {
 		const head = make("path", {class: "tip", d: tip});
 		const label = make("text", {class: "flow", ...text});
 		this.svg.append(line, head, label);
-		return {box, line, head, label, room: upright ? 90 : (only ? gap : gap / 2) - 8};
+		return {box, line, head, label,
+			room: upright ? this.roomBeside(x) : (only ? gap : gap / 2) - 8};
+	}
+
+	/** Width of the label of an upright arrow at x, beside the labels of its neighbours. */
+	roomBeside(x) {
+		const steps = this.plan.flows.map((one) => Math.abs(one.x - x))
+			.filter((step) => step > 1);
+		return Math.min(90, ...steps.map((step) => step - 4));
 	}
 
 	drawBox({box, x, y, width, height, pill}) {

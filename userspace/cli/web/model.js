@@ -55,8 +55,10 @@ export class Machine {
 		return this.boxes.find((box) => box.id === id);
 	}
 
+	/** The limit of a box, without limits of a whole socket such as the part of its misses
+	    that is remote. */
 	limitOf(box) {
-		return this.limits.find((one) => one.box === box.box);
+		return this.limits.find((one) => one.box === box.box && !one.of);
 	}
 }
 
@@ -221,6 +223,12 @@ function ring(ways) {
 	};
 }
 
+/** Load of a box between devices and the memory. */
+function devices(view, box) {
+	const value = view.sum(box, "uncore_pcie_bytes");
+	return {value, text: bytes(value), what: "read and written by devices"};
+}
+
 const WAYS = [["clockwise", "↻"], ["counterclockwise", "↺"]];
 
 /** Functions that return what is shown of a box, by its kind; load() adds the share. */
@@ -256,21 +264,24 @@ const LOADS = {
 		return {value, text: short(value, "/s"), what: "lookups in the cache"};
 	},
 	"memory/agent"(view, box) {
-		const value = view.sum(box, "uncore_home_agent_requests");
-		return {value, text: short(value, "/s"), what: "requests"};
+		const requests = view.sum(box, "uncore_home_agent_requests");
+		if (Number.isFinite(requests))
+			return {value: requests, text: short(requests, "/s"), what: "requests"};
+		const lookups = view.sum(box, "uncore_directory_lookups");
+		return {value: lookups, text: short(lookups, "/s"), what: "directory lookups"};
 	},
-	"io/unit"(view, box) {
-		const value = view.sum(box, "uncore_pcie_bytes");
-		return {value, text: bytes(value), what: "read and written by devices"};
-	},
+	"io/unit": devices,
+	"io/stack": devices,
 };
 
 /* The kinds whose titles stand before a meaning, and the meaning. It is shown if the machine
    has boxes of the first kind. */
 const MEANINGS = [
 	[["io/unit"], "what devices read and write."],
+	[["io/stack"], "what devices read and write."],
 	[["cache/slice"], "a slice of the last-level cache, and its lookups."],
-	[["memory/agent"], "a home agent, and its requests."],
+	[["memory/agent"], "a home agent, and its requests, or its lookups in the directory that " +
+		"is kept in memory."],
 	[["memory/channel"], "a memory channel."],
 	[["link/link"], "a link to another socket, and the data that it sends."],
 	[["/stop", "io/stop", "link/stop"],
