@@ -609,7 +609,7 @@ def test_shown_names():
         shown |= known & set(re.findall(
             r"hswep_([a-z0-9]+?)(?:_\d+)?/([a-z0-9_.]+)", text))
         shown |= known & set(re.findall(
-            r"^\t([a-z0-9]+)\t+([a-z0-9_.]+)[,\t]", text, re.M))
+            r"^\t([a-z0-9]+)\t+([a-z0-9_.]+)(?:[,\t]|$)", text, re.M))
     result(len(shown) > 10 and shown <= common,
            "%d names of README, documents and demo are common" % len(shown),
            *sorted("%s/%s" % name for name in shown - common))
