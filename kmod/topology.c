@@ -164,7 +164,7 @@ static void unc_find_buses(void)
 	}
 	for (i = 0; i < unc.num_packages; i++) {
 		if (unc.packages[i].last_bus < 0)
-			pr_warn("package %d: no UBox on PCI (device 8086:%04x): its HA, iMC, QPI and other PCI boxes are left out; is the uncore bus hidden by the firmware?\n",
+			pr_warn("package %d: no UBox on PCI (device 8086:%04x): its memory channels, links and all other boxes in PCI space are left out; is the uncore bus hidden by the firmware?\n",
 				unc.packages[i].id, unc.gen->ubox.device);
 	}
 }
