@@ -42,10 +42,13 @@ MOVED = {kernel: moved[:SOCKETS] for kernel, moved in (
 # the program. The kernel is "-t NAME", the socket "-w S0:..." or that of its CPUs.
 SCRIPT = """#!/bin/sh
 kernel=stream
-socket=$(cat /sys/devices/system/cpu/cpu$(taskset -cp $$ | sed 's/.*: \\([0-9]*\\).*/\\1/')/topology/physical_package_id)
+while read -r key cpus; do
+	[ "$key" = Cpus_allowed_list: ] && cpu=${cpus%%%%[,-]*}
+done < /proc/$$/status
+read -r socket < /sys/devices/system/cpu/cpu$cpu/topology/physical_package_id
 [ "$1" = -t ] && kernel=$2
 for word; do
-	case $word in S[0-9]*:*) socket=${word#S}; socket=${socket%%:*} ;; esac
+	case $word in S[0-9]*:*) socket=${word#S}; socket=${socket%%%%:*} ;; esac
 done
 cat %(folder)s/$kernel.$socket > %(sim)srates
 exec %(program)s "$@"
@@ -235,6 +238,11 @@ def test_files(tap, programs):
         tap.ok(run.status == 0 and "measured peak" not in run.out and
                len(run.err.splitlines()) == 1 and words in run.err and FILE in run.err,
                "a file that is %s" % text[:20], run.comments())
+    for command in (("live", "--once", "-I", "500"),
+                    ("serve", "--listen", "127.0.0.1:0")):
+        run = Uncore(*command, around=("timeout", "5"))
+        tap.ok(FILE in run.err and "not those of this machine" in run.err,
+               "uncore %s says it too" % command[0], run.comments())
     write(FILE, "{")
     run = programs.run()
     with open(FILE, encoding="ascii") as file:

@@ -110,7 +110,9 @@ std::string live_view::message() const
 	}
 	if (live_clock::now() - reported_at_ < message_time)
 		return message_;
-	return "";
+	const std::vector<std::string> unusable = content_.limits.problems();
+
+	return unusable.empty() ? "" : unusable.front();
 }
 
 uncore::result<void> live_view::open()

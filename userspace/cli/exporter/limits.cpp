@@ -447,6 +447,12 @@ void limit_uses::take(const collector &counters)
 	revision_ = counters.revision();
 }
 
+std::vector<std::string> limit_uses::problems() const
+{
+	return capacities_ ? capacities_->peaks.problems()
+			   : std::vector<std::string>{};
+}
+
 const limit_use *limit_uses::find(int socket, std::string_view box) const
 {
 	const auto uses = sockets_.find(socket);

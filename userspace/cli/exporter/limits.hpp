@@ -105,6 +105,8 @@ public:
 	/// Return the first use of a socket's boxes of a type; nullptr if it is
 	/// unknown.
 	const limit_use *find(int socket, std::string_view box) const;
+	/// Lines for the user on measured peaks that cannot be used.
+	std::vector<std::string> problems() const;
 	/// Judge each socket of the machine.
 	std::map<int, judgement> verdicts(const collector &counters) const;
 	/// Write all verdicts and uses, for the page and for recordings.

@@ -12,6 +12,7 @@
 #include "cgroups/cgroup_traffic.hpp"
 #include "exporter/collector.hpp"
 #include "exporter/exposition.hpp"
+#include "exporter/memory_peaks.hpp"
 #include "http/server.hpp"
 #include "output/message.hpp"
 #include "process/output_file.hpp"
@@ -76,10 +77,17 @@ int attend(const signals &caught, collector &counters,
 /// service that ended would be restarted in a loop, with the reason only in the log.
 void open_if_possible(collector &counters)
 {
-	if (const auto opened = counters.open(); !opened)
+	if (const auto opened = counters.open(); !opened) {
 		note(fmt::format(
 			"{}; uncore_up is 0 until counters can be opened",
 			opened.error().message));
+		return;
+	}
+
+	const memory_peaks peaks = memory_peaks::read(*counters.machine());
+
+	for (const std::string &line : peaks.problems())
+		note(line);
 }
 
 // --- over HTTP
