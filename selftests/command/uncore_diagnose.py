@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Test "uncore diagnose" on the simulated hardware. In each scenario the first finding is the
-planted cause; an idle machine has none. Then the output for people, commands that end early,
-a dead box, a user without permission, and no driver.
-
-With the argument "whole" also each phase of "mixed", and random mixtures, of which the largest
-cause is among the first two findings.
+Test "uncore diagnose" on the simulated hardware. In each scenario, and in each phase of
+"mixed", the first finding is the planted cause; an idle machine has none. In random mixtures
+the largest cause is among the first two findings. Then the output for people, commands that
+end early, a dead box, a user without permission, and no driver.
 """
 
 import os
@@ -27,7 +25,6 @@ MESH = generations.load(GENERATION).mesh
 SIZE = ["%s=%d" % item for item in causes.parameters(GENERATION).items()] + \
     ["boxes=cha:4" if MESH else "cboxes=4"]
 SECONDS = "4"
-WHOLE = sys.argv[1:] == ["whole"]       # as in make check-generations
 MIXTURES, SEED = 20, 48
 SINGLE = GENERATION == "bdwde"      # socket: no remote memory
 # The metrics of the TOR here do not tell remote from local memory.
@@ -100,7 +97,7 @@ def scenes():
         if name != "numa" or not NO_REMOTE:
             yield name, name, 0
     start = 0
-    for seconds, name in causes.MIXED if WHOLE else ():
+    for seconds, name in causes.MIXED:
         if name != "numa" or not NO_REMOTE:
             yield "mixed at %d s" % (start + seconds / 2), name, start + seconds / 2
         start += seconds
@@ -222,8 +219,7 @@ def main():
     tap = Tap()
     with Machine(tap, clock="real", sim=SIZE):
         test_scenarios(tap, scenes())
-        if WHOLE:
-            test_mixtures(tap)
+        test_mixtures(tap)
         test_people(tap)
         test_commands(tap)
         test_permission(tap)

@@ -32,39 +32,34 @@ load()
 	esac
 }
 
-# pcm_iio NAME: PCM finds all stacks, and each has traffic while the clock runs
-pcm_iio()
+# shows NAME TOOL WANT FILTER: check that a tool ends well while the clock runs, and prints as
+# many lines that pass the awk filter
+shows()
 {
 	echo real > "$sim/clock"
-	timeout -k 5 60 pcm-iio 1 -i=1 -csv > "$work/iio" 2> "$work/errors"
-	tap_ok $? "$1: pcm-iio ends well" || tap_diag "$(tail -5 "$work/errors")"
-	tap_eq "$(awk -F, '/^Socket[0-9]/ && /Part0/ && $4 > 0 && $5 > 0 { n++ }
-		END { print n + 0 }' "$work/iio")" $((6 * sockets)) \
-		"$1: pcm-iio has rates of each stack" || tap_diag "$(cat "$work/iio")"
+	timeout -k 5 60 "$2" 1 -i=1 -csv > "$work/said" 2> "$work/errors"
+	tap_ok $? "$1: $2 ends well" || tap_diag "$(tail -5 "$work/errors")"
+	tap_eq "$(awk -F, "$4 { n++ } END { print n + 0 }" "$work/said")" "$3" \
+		"$1: $2 has $3 lines with rates" || tap_diag "$(cat "$work/said")"
 	echo manual > "$sim/clock"
 }
 
-# pcm_pcie NAME: PCM finds the CHAs by the global configuration register
-pcm_pcie()
-{
-	echo real > "$sim/clock"
-	timeout -k 5 60 pcm-pcie 1 -i=1 -csv -B > "$work/pcie" 2> "$work/errors"
-	tap_ok $? "$1: pcm-pcie ends well" || tap_diag "$(tail -5 "$work/errors")"
-	tap_eq "$(awk -F, '/^[0-9]/ && $2 > 0 && $6 > 0 { n++ } END { print n + 0 }' \
-		"$work/pcie")" "$sockets" "$1: pcm-pcie has rates of each socket" ||
-		tap_diag "$(cat "$work/pcie")"
-	echo manual > "$sim/clock"
-}
+# Reads and writes of each of a socket's six stacks; of each socket (PCM takes the number of
+# CHAs from the global configuration register)
+# shellcheck disable=SC2016 # fields of awk
+iio=(pcm-iio $((6 * sockets)) '/^Socket[0-9]/ && /Part0/ && $4 > 0 && $5 > 0')
+# shellcheck disable=SC2016
+pcie=(pcm-pcie "$sockets" '/^[0-9]/ && $2 > 0 && $6 > 0')
 
 export PCM_USE_UNCORE_PERF=1
 for driver in intel_uncore xeon_uncore; do
 	load $driver
 	pcm $driver
 done
-pcm_iio xeon_uncore
+shows xeon_uncore "${iio[@]}"
 unset PCM_USE_UNCORE_PERF
 load none
 pcm registers
-pcm_iio registers
-pcm_pcie registers
+shows registers "${iio[@]}"
+shows registers "${pcie[@]}"
 tap_end

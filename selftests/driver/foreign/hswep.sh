@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Events of thirdparty_foreign.sh, which sources this file, on Haswell-EP: the driver's and
 # LIKWID's.
-# shellcheck shell=bash disable=SC2034,SC2317
+# shellcheck shell=bash disable=SC2034
 
 # PMU | the catalogue's box and event, for each box type
-events()
-{
-	cat <<-'END'
+events="
 	hswep_ubox		ubox	uclk
 	hswep_cbox_0		cbox	clockticks
 	hswep_sbox_0		sbox	clockticks
@@ -18,34 +16,28 @@ events()
 	hswep_r3qpi_0		r3qpi	clockticks
 	hswep_qpi_0		qpi	clockticks
 	hswep_irp_0		irp	clockticks
-	END
-}
+"
 
 # event | transactions that pass its filter | the catalogue's box and event. The event
 # also counts its wave, which does not depend on filters.
-filtered()
-{
-	cat <<-'END'
+filtered="
 	hswep_cbox_0/event=0x35,umask=0x1,filter_opc=0x182/	100	cbox	tor_inserts.opcode
 	hswep_cbox_1/event=0x34,umask=0x11,filter_state=0x1/	30	cbox	llc_lookup.any
 	hswep_qpi_0/event=0x138,match_mc=0xe,mask_mc=0xf/	50	qpi	cto_count
-	END
-}
+"
 
-transactions()
-{
-	local package
-	for package in 0 1; do
-		cat <<-END
-		pkg=$package box=cbox_0 event=0x35 umask=0x1 opc=0x182 count=100
-		pkg=$package box=cbox_0 event=0x35 umask=0x1 opc=0x19e count=7
-		pkg=$package box=cbox_1 event=0x34 umask=0x11 state=0x1 count=30
-		pkg=$package box=cbox_1 event=0x34 umask=0x11 state=0x8 count=7
-		pkg=$package box=qpi_0 event=0x138 dir=rx match0=0x1c00 count=50
-		pkg=$package box=qpi_0 event=0x138 dir=rx match0=0x1800 count=7
-		END
-	done
-}
+# Transactions of a package
+transactions="
+	box=cbox_0 event=0x35 umask=0x1 opc=0x182 count=100
+	box=cbox_0 event=0x35 umask=0x1 opc=0x19e count=7
+	box=cbox_1 event=0x34 umask=0x11 state=0x1 count=30
+	box=cbox_1 event=0x34 umask=0x11 state=0x8 count=7
+	box=qpi_0 event=0x138 dir=rx match0=0x1c00 count=50
+	box=qpi_0 event=0x138 dir=rx match0=0x1800 count=7
+"
+
+# Box types of which a tool selects other events, with larger increments
+reselected=
 
 # Events of LIKWID that leave other register values than the events above need
 likwid_plain=UNCORE_CLOCK:UBOXFIX,CBOX_CLOCKTICKS:CBOX0C0,CBOX_CLOCKTICKS:CBOX1C1

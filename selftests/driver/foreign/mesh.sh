@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Events of thirdparty_foreign.sh, which sources this file, on Skylake-SP and its successors:
 # the driver's and LIKWID's.
-# shellcheck shell=bash disable=SC2034,SC2154,SC2317
+# shellcheck shell=bash disable=SC2034,SC2154
 
 # PMU | the catalogue's box and event, for each box type
-events()
-{
-	# Cooper Lake has no M3UPI here
-	cat <<-END | grep -v "^cpx_m3upi"
+events="
 	${generation}_ubox	ubox	uclk
 	${generation}_cha_0	cha	clockticks
 	${generation}_imc_0	imc	act_count.rd
@@ -18,33 +15,30 @@ events()
 	${generation}_m2pcie_0	m2pcie	clockticks
 	${generation}_iio_0	iio	clockticks
 	${generation}_irp_0	irp	clockticks
-	${generation}_pcu		pcu	clockticks
-	END
-}
+	${generation}_pcu	pcu	clockticks
+"
+# Cooper Lake has no M3UPI here
+[[ $generation != cpx ]] || events=$(grep -v m3upi <<< "$events")
 
 # event | transactions that pass its filter | the catalogue's box and event. The event
 # also counts its wave, which does not depend on filters.
-filtered()
-{
-	local tor=filter_loc=1,filter_rem=1,filter_nm=1,filter_not_nm=1
-	cat <<-END
+tor=filter_loc=1,filter_rem=1,filter_nm=1,filter_not_nm=1
+filtered="
 	${generation}_cha_0/event=0x35,umask=0x31,filter_opc0=0x202,$tor/	100	cha	tor_inserts.ia
 	${generation}_cha_1/event=0x34,umask=0x11,filter_state=0x1/	30	cha	llc_lookup.any
-	END
-}
+"
 
-transactions()
-{
-	local package
-	for package in 0 1; do
-		cat <<-END
-		pkg=$package box=cha_0 event=0x35 umask=0x31 opc=0x202 count=100
-		pkg=$package box=cha_0 event=0x35 umask=0x31 opc=0x200 count=7
-		pkg=$package box=cha_1 event=0x34 umask=0x11 state=0x1 count=30
-		pkg=$package box=cha_1 event=0x34 umask=0x11 state=0x8 count=7
-		END
-	done
-}
+# Transactions of a package
+transactions="
+	box=cha_0 event=0x35 umask=0x31 opc=0x202 count=100
+	box=cha_0 event=0x35 umask=0x31 opc=0x200 count=7
+	box=cha_1 event=0x34 umask=0x11 state=0x1 count=30
+	box=cha_1 event=0x34 umask=0x11 state=0x8 count=7
+"
+
+# Box types of which a tool selects other events, with larger increments: PCM counts
+# persistent memory in M2Ms.
+reselected=m2m
 
 # Events of LIKWID that leave other register values than the events above need
 likwid_plain=UNCORE_CLOCK:UBOXFIX,CBOX_CLOCKTICKS:CBOX0C0,CBOX_CLOCKTICKS:CBOX1C1

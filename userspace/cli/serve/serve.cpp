@@ -77,17 +77,10 @@ int attend(const signals &caught, collector &counters,
 /// service that ended would be restarted in a loop, with the reason only in the log.
 void open_if_possible(collector &counters)
 {
-	if (const auto opened = counters.open(); !opened) {
+	if (const auto opened = counters.open(); !opened)
 		note(fmt::format(
 			"{}; uncore_up is 0 until counters can be opened",
 			opened.error().message));
-		return;
-	}
-
-	const memory_peaks peaks = memory_peaks::read(*counters.machine());
-
-	for (const std::string &line : peaks.problems())
-		note(line);
 }
 
 // --- over HTTP
@@ -133,6 +126,18 @@ int serve_recording(const serve_options &options, const http_options &http)
 	}
 }
 
+/// Report measured peaks that the page's verdicts cannot use.
+void note_unusable_peaks(const collector &counters)
+{
+	if (!counters.machine())
+		return;
+
+	const memory_peaks peaks = memory_peaks::read(*counters.machine());
+
+	for (const std::string &line : peaks.problems())
+		note(line);
+}
+
 int serve_http(collector &counters, const http_options &http)
 {
 	const signals caught(serve_signals);
@@ -145,6 +150,7 @@ int serve_http(collector &counters, const http_options &http)
 	if (!server)
 		return cannot_listen(server.error());
 	open_if_possible(counters);
+	note_unusable_peaks(counters);
 	for (const std::string &url : server->urls())
 		note(fmt::format("listening on {}{}", url,
 				 url.starts_with("unix:") ? "" : "/metrics"));
