@@ -149,6 +149,19 @@ def test_values(tap, folder, sockets):
            "a metric of several box types has no value of a box", run.comments())
 
 
+def test_top(tap, folder, sockets):
+    """uncore top has the metrics of the shares of all tasks, whose sum is the traffic."""
+    lines, sums = make_traffic(sockets)
+    run = while_sending(folder, lines, "top", "--json", "--once", "-M",
+                        "mem_volume,qpi_data_share", seconds=0.1)
+    totals = run.json()["total_metrics"] if run.status == 0 else {}
+    counts = {name: sum(sums[name, socket] for socket in range(sockets)) for name in EVENTS}
+    want = true_values(counts, 1, 1)
+    tap.ok(set(totals) == {"mem_volume", "qpi_data_share"} and all(
+        math.isclose(totals[name]["value"], want[name], rel_tol=1e-9) for name in totals),
+           "top -M of a metric file: exact totals", run.comments() + [repr(want)])
+
+
 def test_listing(tap, mine):
     run = Uncore("list", "--json", "metrics")
     files = {row["metric"]: row["file"] for row in run.json()["metrics"]}
@@ -254,6 +267,7 @@ def main():
         os.environ["XDG_CONFIG_HOME"] = config
         write_metrics(mine, METRICS)
         test_values(tap, folder, machine.packages)
+        test_top(tap, folder, machine.packages)
         test_listing(tap, mine)
         test_bad(tap, folder, config)
     tap.end()

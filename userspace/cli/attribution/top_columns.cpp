@@ -9,11 +9,12 @@
 #include <fmt/format.h>
 
 #include <uncore/catalogue.hpp>
-#include <uncore/counter_set.hpp>
 #include <uncore/event.hpp>
 
 #include "catalogue_tables.hpp"
 #include "counting/event_notes.hpp"
+#include "counting/metric_files.hpp"
+#include "output/message.hpp"
 
 namespace cli {
 
@@ -132,9 +133,10 @@ public:
 	}
 
 	uncore::result<void> add_events(const std::string &list);
-	uncore::result<void> add_metric(const uncore::metric_info &info);
+	uncore::result<void> add_metrics(const std::vector<std::string> &lists);
 
 private:
+	uncore::result<void> add_metric(const uncore::metric_info &info);
 	size_t count(const uncore::event_term &term, bool hidden);
 	uncore::result<top_metric::operand>
 	operand_of(const uncore::expression::term &operand);
@@ -274,6 +276,26 @@ uncore::result<void> columns::add_metric(const uncore::metric_info &info)
 	return {};
 }
 
+/// Add metrics of the catalogue and of the user's files.
+uncore::result<void>
+columns::add_metrics(const std::vector<std::string> &lists)
+{
+	const metric_files files(machine_);
+
+	for (const std::string &problem : files.problems())
+		note(problem);
+	for (const std::string &names : lists) {
+		const auto infos = files.metrics().find(names);
+
+		if (!infos)
+			return infos.error();
+		for (const uncore::metric_info *info : *infos)
+			if (auto added = add_metric(*info); !added)
+				return added;
+	}
+	return {};
+}
+
 uncore::result<void> add_columns(const std::vector<std::string> &events,
 				 const std::vector<std::string> &metrics,
 				 const uncore::topology &machine,
@@ -291,19 +313,8 @@ uncore::result<void> add_columns(const std::vector<std::string> &events,
 		if (!added)
 			return added;
 	}
-	for (const std::string &names : metrics) {
-		auto infos = uncore::find_metrics(machine, names);
-
-		if (!infos)
-			return infos.error();
-		for (const auto *info : *infos) {
-			auto added = builder.add_metric(*info);
-
-			if (!added)
-				return added;
-		}
-	}
-	return {};
+	return metrics.empty() ? uncore::result<void>()
+			       : builder.add_metrics(metrics);
 }
 
 } // namespace cli
