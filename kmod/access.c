@@ -19,10 +19,10 @@ static u32 unc_ctl_reg(const struct unc_box *box, unsigned int ctr)
 	return box->type->regs.ctl[box->io.first + ctr];
 }
 
-/* The space adds the type's stride for each box before this one. */
+/* The space adds the box's place among the boxes of its type, but for a place of @f's own. */
 static u32 unc_freerun_reg(const struct unc_box *box, const struct unc_freerun *f)
 {
-	return f->stride ? f->reg + box->index * (f->stride - box->type->regs.stride) : f->reg;
+	return f->places ? f->reg + f->places[box->index] - box->io.place : f->reg;
 }
 
 static u32 unc_ctr_reg(const struct unc_box *box, unsigned int ctr)

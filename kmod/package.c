@@ -113,16 +113,20 @@ struct unc_package *unc_package_of_bus(struct pci_bus *bus)
 }
 
 /**
- * unc_package_pci_row() - find the row of a PCI function in the generation's table
+ * unc_package_pci_row() - find a row of a PCI function in the generation's table
  * @pdev: the function
+ * @after: the row after which to search; NULL: search from the first row on
  *
- * Return: the row, or NULL for a function without registers of a box.
+ * A function has several rows if it has the addresses of boxes of several types.
+ *
+ * Return: the row, or NULL: the function has no further registers of boxes.
  */
-const struct unc_pci_row *unc_package_pci_row(const struct pci_dev *pdev)
+const struct unc_pci_row *unc_package_pci_row(const struct pci_dev *pdev,
+					      const struct unc_pci_row *after)
 {
 	const struct unc_pci_row *row;
 
-	for (row = unc.gen->pci_rows; row->device; row++) {
+	for (row = after ? after + 1 : unc.gen->pci_rows; row->device; row++) {
 		if (row->device == pdev->device &&
 		    (row->devfn == UNC_PCI_ANYWHERE || row->devfn == pdev->devfn))
 			return row;

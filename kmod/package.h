@@ -14,7 +14,8 @@ struct unc_package *unc_package_of_cpu(unsigned int cpu);
 struct unc_package *unc_package_of_node(unsigned int node);
 bool unc_package_has_bus(const struct unc_package *pkg, struct pci_bus *bus);
 struct unc_package *unc_package_of_bus(struct pci_bus *bus);
-const struct unc_pci_row *unc_package_pci_row(const struct pci_dev *pdev);
+const struct unc_pci_row *unc_package_pci_row(const struct pci_dev *pdev,
+					      const struct unc_pci_row *after);
 unsigned int unc_package_box_number(const struct unc_type *type, unsigned int index);
 struct unc_box *unc_package_clock_box(const struct unc_package *pkg);
 struct unc_box *unc_package_any_box(unsigned int number);

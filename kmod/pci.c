@@ -14,6 +14,7 @@
 
 #include "box.h"
 #include "lock.h"
+#include "memory.h"
 #include "package.h"
 #include "pci.h"
 #include "topology.h"
@@ -125,93 +126,145 @@ static const struct unc_type *unc_pci_type(const struct unc_pci_row *row)
 	return unc.lenient && type->pci.in_tree ? type->pci.in_tree : type;
 }
 
-/*
- * Fill in the boxes of a function, beginning with number @index of the type.  A function
- * with filters has one entry: the box that uses the filters.
- */
-static int unc_pci_find_boxes(struct unc_function *f, struct unc_package *pkg,
-			      const struct unc_type *type, unsigned int index)
+/* Return the number of boxes that a row of the table gives a function. */
+static unsigned int unc_pci_boxes(const struct unc_pci_row *row)
 {
-	unsigned int i;
+	const struct unc_type *type = unc_pci_type(row);
 
-	for (i = 0; i < f->num; i++) {
-		f->box[i] = unc_topology_box(pkg, type, index + i);
-		if (!f->box[i])
-			return -ENOMEM;
-	}
+	if (row->role == UNC_PCI_FILTER)
+		return 1;
+	return type->memory.size ? type->max_boxes : max_t(u8, type->pci.in_function, 1);
+}
+
+/* Give a box the filter registers of a function. */
+static int unc_pci_join_filter(struct pci_dev *pdev, struct unc_function *f,
+			       struct unc_box *box)
+{
+	if (!unc_filters_reachable(pdev, box->type))
+		return -ENODEV;
+	f->regs = unc_pci_map(pdev);
+	box->io.filter_regs = f->regs;
+	box->io.filter_pdev = pdev;
 	return 0;
 }
 
-/*
- * Give a function's registers to its boxes.  With @filter the function has a box's filter
- * registers.
- */
-static int unc_pci_join(struct pci_dev *pdev, struct unc_function *f,
-			bool filter)
+/* Give a box the registers of a function, which has further boxes where it is shared. */
+static int unc_pci_join_box(struct pci_dev *pdev, struct unc_function *f,
+			    struct unc_box *box)
 {
-	struct unc_box *box = f->box[0];
-	unsigned int i;
+	const struct unc_type *type = box->type;
 
+	if (!f->num)
+		f->regs = unc_pci_map(pdev);
+	box->io.regs = f->regs;
+	box->io.first = f->num * type->general;
+	if (type->pci.in_function > 1)
+		box->io.function = f;
+	box->io.pdev = pdev;
+	return 0;
+}
+
+/* Give a function's registers to a box of a row of the table. */
+static int unc_pci_join(struct pci_dev *pdev, struct unc_function *f,
+			struct unc_package *pkg, const struct unc_pci_row *row,
+			unsigned int i)
+{
+	const struct unc_type *type = unc_pci_type(row);
+	bool filter = row->role == UNC_PCI_FILTER;
+	phys_addr_t address = 0;
+	struct unc_box *box;
+	int err;
+
+	if (type->memory.size) {
+		address = unc_memory_address(pdev, type, row->index + i);
+		if (!address)
+			return 0;
+	}
+	box = unc_topology_box(pkg, type, row->index + i);
+	if (!box)
+		return -ENOMEM;
 	if (filter ? box->io.filter_pdev : box->io.pdev) {
 		pci_warn(pdev, "a second %s of package %d: left out\n",
-			 box->name, box->pkg->id);
+			 box->name, pkg->id);
 		return -ENODEV;
 	}
-	if (filter && !unc_filters_reachable(pdev, box->type))
-		return -ENODEV;
-	f->regs = unc_pci_map(pdev);
-	if (filter) {
-		box->io.filter_regs = f->regs;
-		box->io.filter_pdev = pdev;
-		return 0;
-	}
+	if (address)
+		err = unc_memory_map(pdev, box, address);
+	else if (filter)
+		err = unc_pci_join_filter(pdev, f, box);
+	else
+		err = unc_pci_join_box(pdev, f, box);
+	if (!err)
+		f->box[f->num++] = box;
+	/* a box in memory does without the others */
+	return address && err == -EBUSY ? 0 : err;
+}
+
+/* Give a function's registers to all boxes of a row of the table. */
+static int unc_pci_join_row(struct pci_dev *pdev, struct unc_function *f,
+			    struct unc_package *pkg, const struct unc_pci_row *row)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < unc_pci_boxes(row) && !err; i++)
+		err = unc_pci_join(pdev, f, pkg, row, i);
+	return err;
+}
+
+/* Take a function's registers from its boxes, which nobody accesses any more. */
+static void unc_pci_leave(struct pci_dev *pdev, struct unc_function *f)
+{
+	unsigned int i;
+
 	for (i = 0; i < f->num; i++) {
-		box = f->box[i];
-		box->io.regs = f->regs;
-		box->io.pdev = pdev;
-		box->io.first = i * box->type->general;
-		box->io.function = f->num > 1 ? f : NULL;
+		struct unc_box *box = f->box[i];
+
+		if (pdev != box->io.pdev)
+			continue;
+		unc_memory_unmap(box);
+		box->io.regs = NULL;
+		box->io.pdev = NULL;
+		box->io.function = NULL;
 	}
-	return 0;
+	if (f->regs)
+		iounmap(f->regs);
+	kfree(f);
 }
 
 static int unc_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
-	const struct unc_pci_row *row = unc_package_pci_row(pdev);
+	const struct unc_pci_row *row = unc_package_pci_row(pdev, NULL);
 	struct unc_package *pkg = unc_package_of_bus(pdev->bus);
-	const struct unc_type *type;
+	unsigned int num = 0;
 	struct unc_function *f;
-	unsigned int num;
-	bool filter;
-	int err;
+	int err = 0;
 
 	/* a function without counters that has the device ID of one with counters */
 	if (!row)
 		return -ENODEV;
-	type = unc_pci_type(row);
-	filter = row->role == UNC_PCI_FILTER;
-	num = filter ? 1 : max_t(u8, type->pci.in_function, 1);
 	if (unc_pci_closed) {
 		dev_info(&pdev->dev, "%s_%u appeared late: reload %s to use it\n",
-			 type->name, row->index, KBUILD_MODNAME);
+			 unc_pci_type(row)->name, row->index, KBUILD_MODNAME);
 		return -ENODEV;
 	}
 	/* the package's UBox is missing or unknown, which unc_topology_init() has logged */
 	if (!pkg)
 		return -ENODEV;
+	for (; row; row = unc_package_pci_row(pdev, row))
+		num += unc_pci_boxes(row);
 	f = kzalloc(struct_size(f, box, num), GFP_KERNEL);
 	if (!f)
 		return -ENOMEM;
 	raw_spin_lock_init(&f->lock);
-	f->num = num;
-	err = unc_pci_find_boxes(f, pkg, type, row->index);
-	if (!err)
-		err = unc_pci_join(pdev, f, filter);
-	if (err)
-		kfree(f);
-	else
+	while (!err && (row = unc_package_pci_row(pdev, row)))
+		err = unc_pci_join_row(pdev, f, pkg, row);
+	if (!err && f->num) {
 		pci_set_drvdata(pdev, f);
-	return err;
+		return 0;
+	}
+	unc_pci_leave(pdev, f);
+	return err ?: -ENODEV;
 }
 
 /* Retire a box whose function is being removed; the box keeps its last counts. */
@@ -225,9 +278,6 @@ static void unc_pci_remove_box(struct unc_box *box)
 	unc_lock_release(box, flags);
 	/* a report of the dead box may be pending */
 	irq_work_sync(&box->report.work);
-	box->io.regs = NULL;
-	box->io.pdev = NULL;
-	box->io.function = NULL;
 }
 
 /* Stop using the filters of a box, whose function is being removed. */
@@ -246,7 +296,8 @@ static void unc_pci_remove_filter(struct unc_box *box)
 static void unc_pci_remove(struct pci_dev *pdev)
 {
 	struct unc_function *f = pci_get_drvdata(pdev);
-	unsigned int i;
+	const struct unc_box *first = NULL;
+	unsigned int i, counted = 0;
 
 	for (i = 0; i < f->num; i++) {
 		struct unc_box *box = f->box[i];
@@ -260,12 +311,16 @@ static void unc_pci_remove(struct pci_dev *pdev)
 			continue;
 		/* have perf remove the box's events, which run no more */
 		schedule_work(&box->report.resched);
-		dev_warn(&pdev->dev, "%s of package %d: removed while counting: its events stop at their last count\n",
-			 box->name, box->pkg->id);
+		first = first ?: box;
+		counted++;
 	}
-	if (f->regs)
-		iounmap(f->regs);
-	kfree(f);
+	if (counted == 1)
+		dev_warn(&pdev->dev, "%s of package %d: removed while counting: its events stop at their last count\n",
+			 first->name, first->pkg->id);
+	else if (counted)
+		dev_warn(&pdev->dev, "%s and %u more boxes of package %d: removed while counting: their events stop at their last count\n",
+			 first->name, counted - 1, first->pkg->id);
+	unc_pci_leave(pdev, f);
 }
 
 static struct pci_driver unc_pci_driver = {

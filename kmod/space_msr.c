@@ -8,7 +8,7 @@
 
 static u32 unc_msr(const struct unc_box *box, u32 reg)
 {
-	return reg + box->index * box->type->regs.stride;
+	return reg + box->io.place;
 }
 
 static bool unc_msr_present(struct unc_box *box, u32 reg)

@@ -143,8 +143,10 @@ struct unc_function {
 
 /* Location of a box's registers. */
 struct unc_box_io {
+	s32 place;			/* what to add to the MSR numbers of the type's tables */
 	struct pci_dev *pdev;		/* PCI function of the box */
-	void __iomem *regs;		/* registers of @pdev, if mapped */
+	void __iomem *regs;		/* registers of @pdev, or of the box, if mapped */
+	phys_addr_t address;		/* of the box's own memory; 0: it has none */
 	struct unc_function *function;	/* @pdev, if other boxes share it */
 	u8 first;			/* the box's first counter in the type's tables */
 	struct pci_dev *filter_pdev;	/* PCI function of the filters, if not @pdev */

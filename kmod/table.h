@@ -75,9 +75,10 @@ struct unc_layout {
  */
 struct unc_space {
 	/*
-	 * The registers are in a PCI function, which may be removed.  An access takes a
-	 * lock of the kernel if the function is not mapped to memory.  False: an access
-	 * takes no lock, and struct unc_type_count has the number of boxes.
+	 * A PCI function has the registers, or their address in memory, and may be removed.
+	 * An access takes a lock of the kernel if the registers are in the function's
+	 * configuration space, and that is not mapped to memory.  False: an access takes no
+	 * lock, and struct unc_type_count has the number of boxes.
 	 */
 	bool pci;
 	/* Check whether a box answers.  @reg is a register that each such box has. */
@@ -105,7 +106,7 @@ struct unc_space {
 	void (*write_counter)(struct unc_box *box, u32 reg, u64 value);
 };
 
-extern const struct unc_space unc_space_msr, unc_space_pci;
+extern const struct unc_space unc_space_msr, unc_space_pci, unc_space_memory;
 
 /*
  * Filter fields that an event with (config & @mask) == @value obeys: @fields are the bits
@@ -123,7 +124,7 @@ struct unc_filter_use {
 
 /* A register that filters all events of a box. */
 struct unc_filter_reg {
-	u32 reg;		/* MSR of the first box, or offset in configuration space */
+	u32 reg;		/* as in struct unc_type_regs */
 	u8 word;		/* 1 or 2: the register holds bits of config1 or config2 */
 	u8 shift;		/* number of the word's bit that is the register's bit 0 */
 	u32 mask;		/* bits of the register */
@@ -154,8 +155,8 @@ struct unc_text {
 struct unc_freerun {
 	u8 umask;		/* selects the counter, together with event=0xff */
 	u8 bits;		/* width */
-	u32 reg;		/* MSR, or offset in configuration space */
-	u32 stride;		/* as in struct unc_type_regs; 0: the type's */
+	u32 reg;
+	const s32 *places;	/* as in struct unc_type_regs; NULL: the type's */
 };
 
 /*
@@ -168,7 +169,10 @@ struct unc_type_moved {
 	u32 only_old, only_new;
 };
 
-/* Registers of a type's first box. */
+/*
+ * Registers of a type's first box: MSRs, or offsets in the configuration space of the box's
+ * function, or offsets in the box's memory.
+ */
 struct unc_type_regs {
 	/* box control; 0: a box cannot be frozen, or only with the package */
 	u32 box_ctl;
@@ -179,10 +183,12 @@ struct unc_type_regs {
 	u32 ctr[UNC_MAX_GENERAL];	/* general counters */
 	u32 fixed_ctl;		/* control of the fixed counter; 0: there is none */
 	u32 fixed_ctr;
-	u32 stride;		/* difference of the MSR numbers of two boxes */
+	/* what to add to an MSR's number for each box, by index; NULL: nothing */
+	const s32 *places;
 	/*
 	 * Bits of config that go to the counter's control.  A control in PCI
-	 * configuration space has 64 bits if @ctl_mask has a bit above 31.
+	 * configuration space has 64 bits if @ctl_mask has a bit above 31, a control in
+	 * memory has 32.
 	 */
 	u64 ctl_mask;
 	u64 ctl_must;		/* bits of config without which a counter counts nothing */
@@ -215,6 +221,19 @@ struct unc_type_pci {
 	u8 in_function;
 	/* type that replaces this one with pmu_prefix=uncore, or NULL */
 	const struct unc_type *in_tree;
+};
+
+/*
+ * Addresses of boxes in memory, by registers of their PCI function.  A controller has one or
+ * several boxes.
+ */
+struct unc_type_memory {
+	u16 base;		/* register: address bits 51:23 of all controllers */
+	u16 bar;		/* register of the first controller: address bits 22:12 */
+	u8 boxes;		/* of a controller */
+	u32 first;		/* offset of a controller's first box from its address */
+	u32 stride;		/* distance of the next */
+	u32 size;		/* bytes of a box */
 };
 
 /*
@@ -260,6 +279,7 @@ struct unc_type {
 	unsigned int quirks;	/* enum unc_quirk */
 	struct unc_type_regs regs;
 	struct unc_type_pci pci;
+	struct unc_type_memory memory;
 	struct unc_type_overflow overflow;
 	struct unc_type_filter filter;
 	struct unc_type_events events;
@@ -306,6 +326,7 @@ struct unc_ubox {
 struct unc_capability {
 	u16 device;
 	u16 reg;
+	u64 chas;		/* the CHAs of the die, a bit each, from @reg on */
 };
 
 /* A generation of processors. */

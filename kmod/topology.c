@@ -69,6 +69,7 @@ struct unc_box *unc_topology_box(struct unc_package *pkg,
 	}
 	raw_spin_lock_init(&box->lock);
 	box->index = index;
+	box->io.place = type->regs.places ? type->regs.places[index] : 0;
 	box->number = number;
 	box->pkg = pkg;
 	box->probed.bits = type->bits;
@@ -126,7 +127,7 @@ static void unc_find_range(struct unc_package *pkg, const struct pci_dev *ubox)
 			unc_cut_buses(pkg, pdev->bus->number);
 	}
 	for_each_pci_dev(pdev) {
-		if (unc_package_has_bus(pkg, pdev->bus) && unc_package_pci_row(pdev))
+		if (unc_package_has_bus(pkg, pdev->bus) && unc_package_pci_row(pdev, NULL))
 			unc_cut_second(pkg, pdev);
 	}
 }

@@ -9,7 +9,7 @@ import textwrap
 from .derived import in_tree_files
 from .docs import ranges
 from .registers import (addresses, bits_mask, control_mask, filter_registers,
-                        free_counters, functions, in_function)
+                        free_counters, functions, in_function, memory, places)
 
 HEAD = """// SPDX-License-Identifier: GPL-2.0-only
 /*
@@ -84,11 +84,27 @@ class Row:
                 one.reg, one.word, shift, _bits(one.mask, ""), when, equals))
         return rows and rows + ["\t{ }\n"]
 
+    def places(self):
+        """{name: distances}: an array for each different list of places of the box type."""
+        lists = [places(self.box)] + [one.places for one in free_counters(self.box)]
+        different = dict.fromkeys(tuple(one) for one in lists if any(one))
+        return {"%s_places%s" % (self.box.name, number or ""): one
+                for number, one in enumerate(different)}
+
+    def name_of(self, distances):
+        """The array with these places, or None where all are 0."""
+        for name, one in self.places().items():
+            if one == tuple(distances):
+                return name
+        return None
+
     def free(self):
-        return ["\t{ .umask = 0x%02x, .bits = %d, .reg = 0x%x%s },\n" % (
-            one.umask, one.width, one.reg,
-            ", .stride = 0x%x" % one.stride if one.stride else "")
-            for one in free_counters(self.box)]
+        rows = []
+        for one in free_counters(self.box):
+            name = self.name_of(one.places)
+            rows.append("\t{ .umask = 0x%02x, .bits = %d, .reg = 0x%x%s },\n" % (
+                one.umask, one.width, one.reg, ", .places = " + name if name else ""))
+        return rows
 
     def status_bits(self):
         """Bits of the global status, a mask for each box; [] if all boxes share them."""
@@ -99,7 +115,10 @@ class Row:
         return "".join("\t%s\n" % line for line in textwrap.wrap(bits + ",", 80))
 
     def arrays(self):
-        text = ""
+        text = "".join("\nstatic const s32 %s[] = {\n%s};\n" % (name, "".join(
+            "\t%s\n" % line for line in textwrap.wrap(
+                ", ".join("%s0x%x" % ("-" * (one < 0), abs(one)) for one in distances) + ",",
+                80))) for name, distances in self.places().items())
         for struct, what, rows in (("struct unc_filter_reg", "filters",
                                     self.filters()),
                                    ("struct unc_freerun", "freerun", self.free()),
@@ -130,7 +149,7 @@ class Row:
             yield "ctr", _numbers(addresses(box, "Counter") or control)
         yield "fixed_ctl", facts.get("FixedControl")
         yield "fixed_ctr", facts.get("FixedCounter")
-        yield "stride", facts.get("Stride")
+        yield "places", self.name_of(places(box))
         yield "ctl_mask", _bits(control_mask(box))
         if "Must" in facts:
             yield "ctl_must", _bits(box.format[facts["Must"]].mask)
@@ -166,6 +185,11 @@ class Row:
             yield "in_function", str(in_function(self.box))
         if self.shared and not in_tree:
             yield "in_tree", "&box_types[%s_IN_TREE]" % self.type
+
+    def _memory(self):
+        """(member, value) of struct unc_type_memory."""
+        if "Memory" in self.facts:
+            yield from memory(self.box)._asdict().items()
 
     def _overflow(self):
         """(member, value) of struct unc_type_overflow."""
@@ -223,6 +247,7 @@ class Row:
         yield "quirks", self._quirks(in_tree)
         yield "regs", list(self._regs(counters))
         yield "pci", list(self._pci(in_tree))
+        yield "memory", list(self._memory())
         yield "overflow", list(self._overflow())
         yield "filter", list(self._filter())
         yield "events", list(self._events(in_tree))
@@ -282,8 +307,9 @@ def _generation(generation, has_pci):
                          facts["NodeId"], facts["NodeMap"]))
         lines.append("\t.map_bus = unc_bus_of_ubox,\n\t.node_of = unc_bus_node,\n")
     if "CapabilityDevice" in facts:
-        lines.append("\t.capability = { .device = %s, .reg = %s },\n" % (
-            facts["CapabilityDevice"], facts["Capability"]))
+        chas = ", .chas = " + _bits(bits_mask(facts["Chas"])) if "Chas" in facts else ""
+        lines.append("\t.capability = { .device = %s, .reg = %s%s },\n" % (
+            facts["CapabilityDevice"], facts["Capability"], chas))
     lines.append("\t.max_khz = %d,\n" % (generation.max_mhz * 1000))
     inner = [(member, facts.get(key)) for member, key in (
         ("ctl", "Control"), ("status", "Status"), ("config", "Config"))]

@@ -14,8 +14,15 @@ NUMBER = r"(?:0x[0-9a-f]+|[0-9]+)"
 BITS = r"[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*"
 FILTER = re.compile(r"(0x[0-9a-f]+) (config([12]):%s)(?: from (\d+))?"
                     r"(?: if (\w+)=(%s))?" % (BITS, NUMBER))
+# One address, or those of "first+distance*number"
+BASE = r"(?:{0}(?:\+{0}\*[0-9]+)?)".format(NUMBER)
+BASES = "{0}(?:,{0})*".format(BASE)
 FREE = re.compile(r"(0x[0-9a-f]+) umask=(0x[0-9a-f]{2}) width=(\d+)"
-                  r"(?: stride=(0x[0-9a-f]+))?")
+                  r"(?: stride=(0x[0-9a-f]+)| bases=(%s))?" % BASES)
+
+# Where a PCI function has the addresses of boxes in memory: struct unc_type_memory
+MEMORY = re.compile(
+    r"base=({0}) bar=({0}) boxes=([0-9]+) first=({0}) stride=({0}) size=({0})".format(NUMBER))
 
 MAP = "bus {0}|link {0} {0}".format(NUMBER)
 
@@ -41,9 +48,10 @@ FUNCTIONS = "%s(?:,%s)*" % (FUNCTION, FUNCTION)
 # The keys of a box type's Registers, and the form of their values, or of each item of
 # a list.
 KEYS = {
-    "Space": _one_of("msr", "pci"), "Layout": _one_of(*LAYOUTS),
+    "Space": _one_of("msr", "pci", "memory"), "Memory": MEMORY.pattern, "Layout": _one_of(*LAYOUTS),
     "Boxes": NUMBER, "Least": NUMBER, "Count": _one_of(*COUNTS),
     "InFunction": NUMBER, "Width": NUMBER, "MaxInc": NUMBER, "Stride": NUMBER,
+    "Bases": BASES,
     "BoxControl": NUMBER, "BoxControlOnes": BITS, "BoxStatus": NUMBER,
     "StatusBits": BITS, "Control": NUMBERS, "Counter": NUMBERS,
     "OtherCounter": NUMBERS, "FixedControl": NUMBER, "FixedCounter": NUMBER,
@@ -59,13 +67,14 @@ GLOBAL_KEYS = {
     "Control": NUMBER, "Status": NUMBER, "Config": NUMBER, "Freeze": BITS,
     "Unfreeze": BITS, "Wake": BITS, "Cores": BITS, "UboxDevice": NUMBER,
     "Buses": _one_of("lower", "higher"), "NodeId": NUMBER, "NodeMap": NUMBER, "CapabilityDevice": NUMBER,
-    "Capability": NUMBER, "Layout": KEYS["Layout"], "BoxControlOnes": BITS,
+    "Capability": NUMBER, "Chas": BITS, "Layout": KEYS["Layout"], "BoxControlOnes": BITS,
     "Section": ANY, "Note": ANY,
 }
 
 FilterRegister = collections.namedtuple("FilterRegister",
                                         "reg word shift mask when equals")
-FreeCounter = collections.namedtuple("FreeCounter", "reg umask width stride")
+FreeCounter = collections.namedtuple("FreeCounter", "reg umask width places")
+Memory = collections.namedtuple("Memory", "base bar boxes first stride size")
 Function = collections.namedtuple("Function", "device number function")
 
 
@@ -110,6 +119,15 @@ def _check_box(box):
                 key, len(many), counters)
     if registers.get("MaxInc") and not int(registers["MaxInc"], 0):
         yield "Registers: MaxInc is 0"
+    for what, many in [("Bases", places(box))] + [
+            ("FreeRunning", one.places) for one in free_counters(box)]:
+        if many and len(many) != int(registers["Boxes"], 0):
+            yield "Registers: %s: %d addresses for %s boxes" % (
+                what, len(many), registers["Boxes"])
+    if "Stride" in registers and "Bases" in registers:
+        yield "Registers: Stride beside Bases"
+    if (registers.get("Space") == "memory") != ("Memory" in registers):
+        yield "Registers: Space memory and Memory need each other"
     if not counters and "FreeRunning" not in registers:
         yield "Registers: FreeRunning: the box has no other counters"
     free = [one.umask for one in free_counters(box)]
@@ -231,7 +249,33 @@ def functions(box, key):
                        function and int(function))
 
 
+def memory(box):
+    """The Memory of a box type whose registers are in memory."""
+    return Memory(*MEMORY.fullmatch(box.registers["Memory"]).groups())
+
+
+def _places(box, stride, bases):
+    """
+    The distance of each box's registers from the first box's, by the distance of two boxes,
+    or by a list of addresses; [] without either.
+    """
+    if stride:
+        return [int(stride, 0) * i for i in range(int(box.registers["Boxes"], 0))]
+    places = []
+    for base in filter(None, (bases or "").split(",")):
+        first, distance, number = re.fullmatch(
+            r"({0})(?:\+({0})\*([0-9]+))?".format(NUMBER), base).groups()
+        places += [int(first, 0) + int(distance or "0", 0) * i for i in range(int(number or 1))]
+    return [place - places[0] for place in places]
+
+
+def places(box):
+    """The distance of the registers of each box from the first box's; [] for PCI boxes."""
+    return _places(box, box.registers.get("Stride"), box.registers.get("Bases"))
+
+
 def free_counters(box):
-    """Each FreeCounter of a box type."""
+    """Each FreeCounter of a box type; its places are [] where they are the type's."""
     for text in box.registers.get("FreeRunning", []):
-        yield FreeCounter(*(int(one or "0", 0) for one in FREE.fullmatch(text).groups()))
+        reg, umask, width, stride, bases = FREE.fullmatch(text).groups()
+        yield FreeCounter(int(reg, 0), int(umask, 0), int(width), _places(box, stride, bases))

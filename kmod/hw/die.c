@@ -15,22 +15,26 @@
 /* Field of Haswell's capability register CAPID4, which is 0 on the smallest die */
 #define CAPID4_CHOP		GENMASK(7, 6)
 
-/* Field of Skylake-SP's capability register CAPID6: a bit for each CHA of the die */
-#define CAPID6_CHAS		GENMASK(27, 0)
-
-/* Read the capability register of @pkg; false, with a line in the log, if it is hidden. */
+/*
+ * Read the capability register of @pkg, and the next one as the upper half where the CHAs are
+ * in both.  False, with a line in the log, if they are hidden.
+ */
 static bool read_capability(const struct unc_package *pkg,
-			    const struct unc_type *type, u32 *value)
+			    const struct unc_type *type, u64 *value)
 {
 	const struct unc_capability *capability = &unc.gen->capability;
 	struct pci_dev *pdev = NULL;
+	u32 low, high = 0;
 	bool found;
 
 	while ((pdev = pci_get_device(PCI_VENDOR_ID_INTEL, capability->device, pdev))) {
 		if (unc_package_of_bus(pdev->bus) != pkg)
 			continue;
-		found = !pci_read_config_dword(pdev, capability->reg, value);
+		found = !pci_read_config_dword(pdev, capability->reg, &low) &&
+			(!upper_32_bits(capability->chas) ||
+			 !pci_read_config_dword(pdev, capability->reg + 4, &high));
 		pci_dev_put(pdev);
+		*value = (u64)high << 32 | low;
 		if (found)
 			return true;
 		break;
@@ -76,7 +80,7 @@ unsigned int unc_die_cboxes(const struct unc_package *pkg,
 unsigned int unc_die_sboxes(const struct unc_package *pkg,
 			    const struct unc_type *type)
 {
-	u32 capid4;
+	u64 capid4;
 
 	if (!read_capability(pkg, type, &capid4))
 		return type->max_boxes;
@@ -88,7 +92,8 @@ unsigned int unc_die_sboxes(const struct unc_package *pkg,
  * @pkg: the package
  * @type: the CHA
  *
- * The register has the CHAs' positions on the die; their numbers are without gaps.
+ * The register has the CHAs' positions on the die; their numbers are without gaps.  Ice Lake
+ * has them in two registers.
  *
  * Return: the number of CHAs, or the maximum if the capability registers are hidden or have
  * no CHA.
@@ -96,9 +101,10 @@ unsigned int unc_die_sboxes(const struct unc_package *pkg,
 unsigned int unc_die_chas(const struct unc_package *pkg,
 			  const struct unc_type *type)
 {
-	u32 capid6;
+	u64 capid6;
 
 	if (!read_capability(pkg, type, &capid6))
 		return type->max_boxes;
-	return hweight32(capid6 & CAPID6_CHAS) ?: type->max_boxes;
+	return min_t(unsigned int, hweight64(capid6 & unc.gen->capability.chas) ?: type->max_boxes,
+		     type->max_boxes);
 }

@@ -433,8 +433,11 @@ def of_a_mesh(content):
     content["ha"]["Registers"].update(Devices="0x2f30 18.0,0x2f30 19.2")
     content["ha"]["Format"].update(umask="config:8-15,32-43,45-55")
     content["cbox"]["Filters"][1].update(Neutral="filter_state=0x41")
-    content["pcu"]["Registers"].update(
-        FreeRunning=["0xa45 umask=0x10 width=36", "0xb00 umask=0x20 width=36 stride=0x10"])
+    content["sbox"]["Registers"].pop("Stride")
+    content["sbox"]["Registers"].update(
+        Boxes="4", Bases="0xa40,0xa60+0x30*2,0xa20", FreeRunning=[
+            "0xa45 umask=0x10 width=36", "0xb00 umask=0x20 width=36 stride=0x10",
+            "0xc00 umask=0x21 width=36 bases=0xa40,0xa60+0x30*2,0xa20"])
 
 
 # Of the driver's table: text that it has once
@@ -445,9 +448,12 @@ MESH = (
     "\t{ 0x2f30, PCI_DEVFN(19, 2), TYPE_HA, 1, UNC_PCI_BOX },\n",
     "\t{ PCI_VDEVICE(INTEL, 0x2f30) },\n",
     "\t\t\t.ctl_mask = GENMASK_ULL(55, 45) | GENMASK_ULL(43, 23) |\n",
+    "static const s32 sbox_places[] = {\n\t0x0, 0x20, 0x50, -0x20,\n};\n",
+    "static const s32 sbox_places1[] = {\n\t0x0, 0x10, 0x20, 0x30,\n};\n",
     "\t{ .umask = 0x10, .bits = 36, .reg = 0xa45 },\n"
-    "\t{ .umask = 0x20, .bits = 36, .reg = 0xb00, .stride = 0x10 },\n};\n"
-    "static_assert(ARRAY_SIZE(pcu_freerun) <= UNC_MAX_FREERUN);\n",
+    "\t{ .umask = 0x20, .bits = 36, .reg = 0xb00, .places = sbox_places1 },\n"
+    "\t{ .umask = 0x21, .bits = 36, .reg = 0xc00, .places = sbox_places },\n};\n"
+    "static_assert(ARRAY_SIZE(sbox_freerun) <= UNC_MAX_FREERUN);\n",
 )
 
 
@@ -530,7 +536,7 @@ def test_driver_table():
         with open(folder + "/Kbuild", encoding="utf-8") as file:
             listed = file.read().split("generations := ")[1].split()
     result(".ctl = { 0xd10, 0xd11, 0xd12, 0xd13 }," in row and
-           ".stride = 0x20," in row and ".box_ctl = 0xd04," in row,
+           ".places = cbox_places," in row and ".box_ctl = 0xd04," in row,
            "the table has the registers of Ivy Bridge's CBo", row)
     result(sorted(listed) == list(driven()),
            "the driver's list has all generations with a processor", *listed)
