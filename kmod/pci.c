@@ -318,7 +318,7 @@ static void unc_pci_remove(struct pci_dev *pdev)
 		dev_warn(&pdev->dev, "%s of package %d: removed while counting: its events stop at their last count\n",
 			 first->name, first->pkg->id);
 	else if (counted)
-		dev_warn(&pdev->dev, "%s and %u more boxes of package %d: removed while counting: their events stop at their last count\n",
+		dev_warn(&pdev->dev, "%s and %u more of package %d: removed while counting: their events stop at their last count\n",
 			 first->name, counted - 1, first->pkg->id);
 	unc_pci_leave(pdev, f);
 }

@@ -153,9 +153,14 @@ def _check_box(box):
 
 
 def _check_functions(generation):
-    """Yield a fault for each PCI function that is given twice."""
+    """
+    Yield a fault for each PCI function that is given twice, but for one with the addresses of
+    several box types in memory.
+    """
     places = {}
     for box in generation.boxes:
+        if box.registers and "Memory" in box.registers:
+            continue
         for key in ("Devices", "FilterDevices"):
             for one in functions(box, key) if box.registers else ():
                 known = places.setdefault(one.device, [])

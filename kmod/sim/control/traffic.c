@@ -56,7 +56,7 @@ static const struct sim_key sim_keys[] = {
 	SIM_KEY("pkg", pkg, 0, MODEL_MAX_PACKAGES - 1),
 #define SIM_KEY_EVENT	1
 	SIM_KEY("event", code, 0, 0x1ff, .required = true),
-	SIM_KEY("umask", umask, 0, 0x7fffffff),
+	SIM_KEY("umask", umask, 0, 0x3ffffffffULL),
 	SIM_KEY("count", count, 0, S64_MAX, .required = true, .traffic = true),
 	SIM_KEY("value", value, 1, U32_MAX, .traffic = true),
 	SIM_KEY("tid", tid, 0, U32_MAX),
@@ -69,7 +69,7 @@ static const struct sim_key sim_keys[] = {
 	SIM_KEY("isoc", isoc, 0, 1),
 	SIM_KEY("remote", remote, 0, 1),
 	SIM_KEY("near", near, 0, 1),
-	SIM_KEY("port", port, 0, 0xff),
+	SIM_KEY("port", port, 0, 0xfff),
 	SIM_KEY("fc", fc, 0, 0x7),
 	SIM_KEY("addr", addr, 0, U64_MAX),
 	SIM_KEY("match0", pkt[0], 0, U32_MAX),

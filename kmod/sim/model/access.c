@@ -39,7 +39,18 @@ static const struct model_reg *find_reg(const struct model_reg *regs,
 	return NULL;
 }
 
-/* Return the register of an MSR among those with a stride of their own, or NULL. */
+/* Return the number of the box that has an MSR among its @span MSRs, or the number of boxes. */
+static unsigned int find_base(const u16 *bases, unsigned int boxes, unsigned int span, u32 msr)
+{
+	unsigned int box;
+
+	for (box = 0; box < boxes; box++)
+		if (msr >= bases[box] && msr - bases[box] < span)
+			break;
+	return box;
+}
+
+/* Return the register of an MSR among those with a stride or bases of their own, or NULL. */
 static const struct model_reg *find_spread(const struct model_type *type, u32 msr,
 					   unsigned int *index)
 {
@@ -47,9 +58,12 @@ static const struct model_reg *find_spread(const struct model_type *type, u32 ms
 	unsigned int box;
 
 	for (; r < end; r++) {
-		if (!r->stride || msr < r->at || (msr - r->at) % r->stride)
+		if (r->bases)
+			box = find_base(r->bases, type->boxes.most, 1, msr);
+		else if (r->stride && msr >= r->at && !((msr - r->at) % r->stride))
+			box = (msr - r->at) / r->stride;
+		else
 			continue;
-		box = (msr - r->at) / r->stride;
 		/* an MSR behind the last box's may be another register */
 		if (box >= type->boxes.most)
 			continue;
@@ -59,27 +73,42 @@ static const struct model_reg *find_spread(const struct model_type *type, u32 ms
 	return NULL;
 }
 
+/*
+ * Return the register of an MSR among those at the same offset from each box's first, with its
+ * box in @index, or NULL.
+ */
+static const struct model_reg *find_placed(const struct model_type *type, u32 msr,
+					   unsigned int *index)
+{
+	unsigned int at = msr;
+
+	*index = 0;
+	if (type->bases) {
+		*index = find_base(type->bases, type->boxes.most, type->span, msr);
+		if (*index == type->boxes.most)
+			return NULL;
+		at = msr - type->bases[*index];
+	} else if (type->stride) {
+		*index = (msr - type->base) / type->stride;
+		at = (msr - type->base) % type->stride;
+	}
+	return find_reg(type->regs, type->nregs, at);
+}
+
 /* Return the register of an MSR, and its box in @box_type and @index; or NULL. */
 static const struct model_reg *find_msr(const struct model *m, u32 msr,
 					unsigned int *box_type, unsigned int *index)
 {
 	const struct model_type *type;
 	const struct model_reg *r;
-	unsigned int at;
 
 	for (*box_type = 0; *box_type < m->gen->ntypes; ++*box_type) {
 		type = &m->gen->types[*box_type];
 		if (type->pci || msr < type->first || msr > type->last)
 			continue;
-		*index = 0;
-		at = msr;
-		if (type->stride) {
-			*index = (msr - type->base) / type->stride;
-			at = (msr - type->base) % type->stride;
-		}
 		r = find_spread(type, msr, index);
 		if (!r)
-			r = find_reg(type->regs, type->nregs, at);
+			r = find_placed(type, msr, index);
 		if (r && *index < m->count[*box_type])
 			return r;
 	}

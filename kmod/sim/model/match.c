@@ -54,10 +54,10 @@ bool model_takes(const struct model_box *b, unsigned int ctr,
 		 const struct model_txn *t)
 {
 	struct model_selection s = model_selected(b, ctr);
-	u32 umask = s.umask, dropped = 0;
+	u64 umask = s.umask, dropped = 0, idle = 0;
 	const struct model_filter *f;
 	const struct model_wave *w;
-	unsigned int i, count, ctrs = 0, idle = 0;
+	unsigned int i, count, ctrs = 0;
 	enum model_rule rule;
 
 	if (b->type->quirks & QUIRK_JOINT)

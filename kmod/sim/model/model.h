@@ -249,7 +249,8 @@ enum model_dir { MODEL_RX, MODEL_TX };
  */
 struct model_txn {
 	unsigned int box_type, box, pkg;
-	u32 code, umask;
+	u32 code;
+	u64 umask;
 	u64 count;
 	u32 value;
 	u32 tid, state, link, nid, opc;
@@ -302,8 +303,8 @@ enum model_rule {
  */
 struct model_wave {
 	u16 code;
-	u32 umask;
-	u32 zeros;
+	u64 umask;
+	u64 zeros;
 	u8 rule;
 	u16 max_inc;
 	u8 ctrs;

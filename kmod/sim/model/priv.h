@@ -85,7 +85,7 @@ enum model_reg_type {
 
 /**
  * struct model_reg - a register, by its table in the manual
- * @at: MSR number, or offset from the first MSR of the box if model_type.stride is set;
+ * @at: MSR number, or offset from the first MSR of the box if model_type.stride or .bases is set;
  *	offset in PCI configuration space
  * @bytes: size in PCI space, 4 or 8; software accesses 8 bytes as two halves
  * @type: enum model_reg_type
@@ -98,6 +98,7 @@ enum model_reg_type {
  * @zero: bits that must be written as 0; the manual calls the effect of a 1 undefined
  * @one: bits that must be written as 1; the manual calls the effect of a 0 undefined
  * @stride: distance of the registers of two boxes, if it is not model_type.stride
+ * @bases: the register's MSR in each box, if that follows neither; else NULL
  * @bits: width of a free-running counter; 0: 32 in PCI space, 64 in an MSR
  * @counts: a free-running counter counts an event, not the cycles of the box's clock
  * @code: the event's code
@@ -112,6 +113,7 @@ struct model_reg {
 	u8 box;
 	u64 keep, wo, zero, one;
 	u8 stride, bits;
+	const u16 *bases;
 	bool counts;
 	u16 code;
 	u8 umask;
@@ -207,6 +209,8 @@ struct model_filter {
  * @base: first MSR of box 0
  * @stride: distance of the MSRs of two boxes; 0 for a single box, whose register table
  *	contains MSR numbers
+ * @bases: first MSR of each box, where the boxes are at no equal distances; else NULL
+ * @span: number of MSRs from there on that may be a box's
  * @in_function: number of boxes in a PCI function, which share box control and box
  *	status; 0: one box
  * @regs: the registers of a box
@@ -240,6 +244,8 @@ struct model_type {
 	u16 relay;
 	u32 first, last;
 	u32 base, stride;
+	const u16 *bases;
+	u8 span;
 	u8 in_function;
 	const struct model_reg *regs;
 	u16 nregs;
@@ -496,8 +502,8 @@ struct model {
  *	(model_type.relay)
  */
 struct model_selection {
-	u64 ctl;
-	u32 code, umask;
+	u64 ctl, umask;
+	u32 code;
 	unsigned int ctr;
 };
 
@@ -507,7 +513,7 @@ struct model_shape {
 	bool invert, edge;
 };
 
-static inline bool model_one_bit(u32 value)
+static inline bool model_one_bit(u64 value)
 {
 	return value && !(value & (value - 1));
 }
@@ -579,7 +585,7 @@ u64 model_rates_reach(const struct model_box *b, const struct model_plan *p,
 		      u64 from, u64 need);
 void model_restart_rates(struct model_box *b);
 
-bool model_plan_free_rates(const struct model_box *b, u32 code, u32 umask,
+bool model_plan_free_rates(const struct model_box *b, u32 code, u64 umask,
 			   struct model_plan *p);
 
 /* model/wave.c */

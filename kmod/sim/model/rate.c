@@ -166,7 +166,7 @@ bool model_plan_rates(const struct model_box *b, unsigned int ctr, u32 code,
  * Plan a free-running counter of an event. Return false if the event has a waveform, as
  * model_plan_rates().
  */
-bool model_plan_free_rates(const struct model_box *b, u32 code, u32 umask,
+bool model_plan_free_rates(const struct model_box *b, u32 code, u64 umask,
 			   struct model_plan *p)
 {
 	unsigned int i;

@@ -104,7 +104,7 @@ struct Txn {
   unsigned box = 0;
   unsigned pkg = 0;
   u32 code = 0;
-  u32 umask = 0;
+  u64 umask = 0;
   u64 count = 1;
   u32 value = 1;
   u32 tid = 0;
