@@ -207,8 +207,10 @@ struct unc_type_count {
 struct unc_type_map {
 	/* Return the text, or NULL.  The caller frees it.  May sleep.  NULL: no files */
 	char *(*read)(const struct unc_box *box);
-	u32 reg;		/* root buses; or status of the link */
+	u32 reg;		/* root buses; status of the link; or number of the stack */
 	u32 peer;		/* other end of the link */
+	u16 device;		/* of the function that has the number of the stack */
+	const u8 *stacks;	/* box of each stack by that number */
 };
 
 /* A type's PCI functions. */

@@ -119,6 +119,10 @@ class Row:
             "\t%s\n" % line for line in textwrap.wrap(
                 ", ".join("%s0x%x" % ("-" * (one < 0), abs(one)) for one in distances) + ",",
                 80))) for name, distances in self.places().items())
+        what, *values = self.facts.get("Map", "").split() or [None]
+        if what == "stack":
+            text += "\nstatic const u8 %s_stacks[] = { %s };\n" % (
+                self.box.name, values[-1].replace(",", ", "))
         for struct, what, rows in (("struct unc_filter_reg", "filters",
                                     self.filters()),
                                    ("struct unc_freerun", "freerun", self.free()),
@@ -165,9 +169,11 @@ class Row:
     def _map(self):
         """(member, value) of struct unc_type_map."""
         if "Map" in self.facts:
-            what, *addresses = self.facts["Map"].split()
+            what, *values = self.facts["Map"].split()
             yield "read", "unc_map_" + what
-            yield from zip(("reg", "peer"), addresses)
+            yield from zip(("reg", "device") if what == "stack" else ("reg", "peer"), values)
+            if what == "stack":
+                yield "stacks", "%s_stacks" % self.box.name
 
     def _moved(self):
         """(member, value) of struct unc_type_moved."""

@@ -24,7 +24,7 @@ FREE = re.compile(r"(0x[0-9a-f]+) umask=(0x[0-9a-f]{2}) width=(\d+)"
 MEMORY = re.compile(
     r"base=({0}) bar=({0}) boxes=([0-9]+) first=({0}) stride=({0}) size=({0})".format(NUMBER))
 
-MAP = "bus {0}|link {0} {0}".format(NUMBER)
+MAP = "bus {0}|link {0} {0}|stack {0} {0} [0-9](?:,[0-9])*".format(NUMBER)
 
 LOCAL_BIT = 22      # UNC_CONFIG_LOCAL, a bit of config that no field may have
 

@@ -20,6 +20,7 @@ int unc_bus_node(struct pci_dev *ubox);
 
 /* map.c */
 char *unc_map_bus(const struct unc_box *box);
+char *unc_map_stack(const struct unc_box *box);
 char *unc_map_link(const struct unc_box *box);
 
 /* die.c */

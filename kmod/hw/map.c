@@ -16,6 +16,9 @@
 #define BUS_BITS	8
 #define BUS		GENMASK(BUS_BITS - 1, 0)
 
+/* Field of the register of a stack's function: the stack as address decoders number it */
+#define STACK		GENMASK(6, 4)
+
 /* Fields of a link's status, and of its other end */
 #define LINK_VALID	BIT(4)
 #define PEER_NODE	GENMASK(19, 16)
@@ -43,6 +46,37 @@ char *unc_map_bus(const struct unc_box *box)
 	if (!(buses & BUSES_VALID) || (!bus && box->index))
 		return NULL;
 	return kasprintf(GFP_KERNEL, "%04x:%02x", pkg->domain, bus);
+}
+
+/**
+ * unc_map_stack() - tell the root bus of a stack by a function of that bus
+ * @box: the stack's box
+ *
+ * The function's register has a number of the stack, for which the type has the box.
+ *
+ * Return: "SEGMENT:BUS", which the caller frees; or NULL if the package has no function of
+ * the stack, or memory is short.
+ */
+char *unc_map_stack(const struct unc_box *box)
+{
+	const struct unc_type_map *map = &box->type->map;
+	struct pci_dev *pdev = NULL;
+	char *place = NULL;
+	u32 value;
+
+	while (!place && (pdev = pci_get_device(PCI_VENDOR_ID_INTEL, map->device, pdev))) {
+		if (unc_package_of_bus(pdev->bus) != box->pkg ||
+		    pci_read_config_dword(pdev, map->reg, &value) || value == U32_MAX ||
+		    FIELD_GET(STACK, value) >= box->type->max_boxes ||
+		    map->stacks[FIELD_GET(STACK, value)] != box->index)
+			continue;
+		place = kasprintf(GFP_KERNEL, "%04x:%02x", pci_domain_nr(pdev->bus),
+				  pdev->bus->number);
+		if (!place)
+			break;
+	}
+	pci_dev_put(pdev);
+	return place;
 }
 
 /**
