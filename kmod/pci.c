@@ -14,7 +14,7 @@
 
 #include "box.h"
 #include "lock.h"
-#include "memory.h"
+#include "mmio.h"
 #include "package.h"
 #include "pci.h"
 #include "topology.h"
@@ -133,7 +133,7 @@ static unsigned int unc_pci_boxes(const struct unc_pci_row *row)
 
 	if (row->role == UNC_PCI_FILTER)
 		return 1;
-	return type->memory.size ? type->max_boxes : max_t(u8, type->pci.in_function, 1);
+	return type->mmio.size ? type->max_boxes : max_t(u8, type->pci.in_function, 1);
 }
 
 /* Give a box the filter registers of a function. */
@@ -175,8 +175,8 @@ static int unc_pci_join(struct pci_dev *pdev, struct unc_function *f,
 	struct unc_box *box;
 	int err;
 
-	if (type->memory.size) {
-		address = unc_memory_address(pdev, type, row->index + i);
+	if (type->mmio.size) {
+		address = unc_mmio_address(pdev, type, row->index + i);
 		if (!address)
 			return 0;
 	}
@@ -189,7 +189,7 @@ static int unc_pci_join(struct pci_dev *pdev, struct unc_function *f,
 		return -ENODEV;
 	}
 	if (address)
-		err = unc_memory_map(pdev, box, address);
+		err = unc_mmio_map(pdev, box, address);
 	else if (filter)
 		err = unc_pci_join_filter(pdev, f, box);
 	else
@@ -222,7 +222,7 @@ static void unc_pci_leave(struct pci_dev *pdev, struct unc_function *f)
 
 		if (pdev != box->io.pdev)
 			continue;
-		unc_memory_unmap(box);
+		unc_mmio_unmap(box);
 		box->io.regs = NULL;
 		box->io.pdev = NULL;
 		box->io.function = NULL;

@@ -106,7 +106,7 @@ struct unc_space {
 	void (*write_counter)(struct unc_box *box, u32 reg, u64 value);
 };
 
-extern const struct unc_space unc_space_msr, unc_space_pci, unc_space_memory;
+extern const struct unc_space unc_space_msr, unc_space_pci, unc_space_mmio;
 
 /*
  * Filter fields that an event with (config & @mask) == @value obeys: @fields are the bits
@@ -229,7 +229,7 @@ struct unc_type_pci {
  * Addresses of boxes in memory, by registers of their PCI function.  A controller has one or
  * several boxes.
  */
-struct unc_type_memory {
+struct unc_type_mmio {
 	u16 base;		/* register: address bits 51:23 of all controllers */
 	u16 bar;		/* register of the first controller: address bits 22:12 */
 	u8 boxes;		/* of a controller */
@@ -281,7 +281,7 @@ struct unc_type {
 	unsigned int quirks;	/* enum unc_quirk */
 	struct unc_type_regs regs;
 	struct unc_type_pci pci;
-	struct unc_type_memory memory;
+	struct unc_type_mmio mmio;
 	struct unc_type_overflow overflow;
 	struct unc_type_filter filter;
 	struct unc_type_events events;

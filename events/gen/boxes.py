@@ -9,7 +9,7 @@ import textwrap
 from .derived import in_tree_files
 from .docs import ranges
 from .registers import (addresses, bits_mask, control_mask, filter_registers,
-                        free_counters, functions, in_function, memory, places)
+                        free_counters, functions, in_function, mmio, places)
 
 HEAD = """// SPDX-License-Identifier: GPL-2.0-only
 /*
@@ -192,10 +192,10 @@ class Row:
         if self.shared and not in_tree:
             yield "in_tree", "&box_types[%s_IN_TREE]" % self.type
 
-    def _memory(self):
-        """(member, value) of struct unc_type_memory."""
-        if "Memory" in self.facts:
-            yield from memory(self.box)._asdict().items()
+    def _mmio(self):
+        """(member, value) of struct unc_type_mmio."""
+        if "Mmio" in self.facts:
+            yield from mmio(self.box)._asdict().items()
 
     def _overflow(self):
         """(member, value) of struct unc_type_overflow."""
@@ -253,7 +253,7 @@ class Row:
         yield "quirks", self._quirks(in_tree)
         yield "regs", list(self._regs(counters))
         yield "pci", list(self._pci(in_tree))
-        yield "memory", list(self._memory())
+        yield "mmio", list(self._mmio())
         yield "overflow", list(self._overflow())
         yield "filter", list(self._filter())
         yield "events", list(self._events(in_tree))

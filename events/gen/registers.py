@@ -20,8 +20,8 @@ BASES = "{0}(?:,{0})*".format(BASE)
 FREE = re.compile(r"(0x[0-9a-f]+) umask=(0x[0-9a-f]{2}) width=(\d+)"
                   r"(?: stride=(0x[0-9a-f]+)| bases=(%s))?" % BASES)
 
-# Where a PCI function has the addresses of boxes in memory: struct unc_type_memory
-MEMORY = re.compile(
+# Where a PCI function has the addresses of boxes in memory: struct unc_type_mmio
+MMIO = re.compile(
     r"base=({0}) bar=({0}) boxes=([0-9]+) first=({0}) stride=({0}) size=({0})".format(NUMBER))
 
 MAP = "bus {0}|link {0} {0}|stack {0} {0} [0-9](?:,[0-9])*".format(NUMBER)
@@ -48,7 +48,7 @@ FUNCTIONS = "%s(?:,%s)*" % (FUNCTION, FUNCTION)
 # The keys of a box type's Registers, and the form of their values, or of each item of
 # a list.
 KEYS = {
-    "Space": _one_of("msr", "pci", "memory"), "Memory": MEMORY.pattern, "Layout": _one_of(*LAYOUTS),
+    "Space": _one_of("msr", "pci", "mmio"), "Mmio": MMIO.pattern, "Layout": _one_of(*LAYOUTS),
     "Boxes": NUMBER, "Least": NUMBER, "Count": _one_of(*COUNTS),
     "InFunction": NUMBER, "Width": NUMBER, "MaxInc": NUMBER, "Stride": NUMBER,
     "Bases": BASES,
@@ -74,7 +74,7 @@ GLOBAL_KEYS = {
 FilterRegister = collections.namedtuple("FilterRegister",
                                         "reg word shift mask when equals")
 FreeCounter = collections.namedtuple("FreeCounter", "reg umask width places")
-Memory = collections.namedtuple("Memory", "base bar boxes first stride size")
+Mmio = collections.namedtuple("Mmio", "base bar boxes first stride size")
 Function = collections.namedtuple("Function", "device number function")
 
 
@@ -126,8 +126,8 @@ def _check_box(box):
                 what, len(many), registers["Boxes"])
     if "Stride" in registers and "Bases" in registers:
         yield "Registers: Stride beside Bases"
-    if (registers.get("Space") == "memory") != ("Memory" in registers):
-        yield "Registers: Space memory and Memory need each other"
+    if (registers.get("Space") == "mmio") != ("Mmio" in registers):
+        yield "Registers: Space mmio and Mmio need each other"
     if not counters and "FreeRunning" not in registers:
         yield "Registers: FreeRunning: the box has no other counters"
     free = [one.umask for one in free_counters(box)]
@@ -159,7 +159,7 @@ def _check_functions(generation):
     """
     places = {}
     for box in generation.boxes:
-        if box.registers and "Memory" in box.registers:
+        if box.registers and "Mmio" in box.registers:
             continue
         for key in ("Devices", "FilterDevices"):
             for one in functions(box, key) if box.registers else ():
@@ -254,9 +254,9 @@ def functions(box, key):
                        function and int(function))
 
 
-def memory(box):
-    """The Memory of a box type whose registers are in memory."""
-    return Memory(*MEMORY.fullmatch(box.registers["Memory"]).groups())
+def mmio(box):
+    """The Mmio of a box type whose registers are in memory."""
+    return Mmio(*MMIO.fullmatch(box.registers["Mmio"]).groups())
 
 
 def _places(box, stride, bases):

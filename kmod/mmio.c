@@ -12,7 +12,7 @@
 #include <linux/pci.h>
 #include <asm/processor.h>
 
-#include "memory.h"
+#include "mmio.h"
 #include "package.h"
 
 static bool exclusive;
@@ -27,7 +27,7 @@ MODULE_PARM_DESC(exclusive,
 #define BAR_SHIFT	12
 
 /* Find a box of any package whose memory overlaps with this memory of a box of the type. */
-static const struct unc_box *unc_memory_other(const struct unc_type *type,
+static const struct unc_box *unc_mmio_other(const struct unc_type *type,
 					      phys_addr_t address)
 {
 	const struct unc_box *box;
@@ -36,8 +36,8 @@ static const struct unc_box *unc_memory_other(const struct unc_type *type,
 	for (i = 0; i < unc.num_packages; i++) {
 		for_each_box(&unc.packages[i], b, box) {
 			if (box->type == type && box->io.address &&
-			    box->io.address < address + type->memory.size &&
-			    address < box->io.address + type->memory.size)
+			    box->io.address < address + type->mmio.size &&
+			    address < box->io.address + type->mmio.size)
 				return box;
 		}
 	}
@@ -45,22 +45,22 @@ static const struct unc_box *unc_memory_other(const struct unc_type *type,
 }
 
 /* Return why there can be no registers at an address, or NULL. */
-static const char *unc_memory_fault(const struct unc_type *type, phys_addr_t address)
+static const char *unc_mmio_fault(const struct unc_type *type, phys_addr_t address)
 {
-	const phys_addr_t end = address + type->memory.size;
+	const phys_addr_t end = address + type->mmio.size;
 
 	if (end > BIT_ULL(boot_cpu_data.x86_phys_bits))
 		return "beyond the processor's addresses";
-	if (region_intersects(address, type->memory.size, IORESOURCE_SYSTEM_RAM,
+	if (region_intersects(address, type->mmio.size, IORESOURCE_SYSTEM_RAM,
 			      IORES_DESC_NONE) != REGION_DISJOINT)
 		return "in RAM";
-	if (unc_memory_other(type, address))
+	if (unc_mmio_other(type, address))
 		return "another box's";
 	return NULL;
 }
 
 /**
- * unc_memory_address() - find the address of a box's registers
+ * unc_mmio_address() - find the address of a box's registers
  * @pdev: the PCI function that has the address
  * @type: the box type
  * @index: the box's index among the boxes of its type
@@ -70,25 +70,25 @@ static const char *unc_memory_fault(const struct unc_type *type, phys_addr_t add
  * Return: the address, or 0 if the box is absent.
  * Context: process.
  */
-phys_addr_t unc_memory_address(struct pci_dev *pdev, const struct unc_type *type,
+phys_addr_t unc_mmio_address(struct pci_dev *pdev, const struct unc_type *type,
 			       unsigned int index)
 {
-	const struct unc_type_memory *memory = &type->memory;
-	unsigned int controller = index / memory->boxes;
-	unsigned int in_controller = index % memory->boxes;
+	const struct unc_type_mmio *mmio = &type->mmio;
+	unsigned int controller = index / mmio->boxes;
+	unsigned int in_controller = index % mmio->boxes;
 	phys_addr_t address;
 	const char *fault;
 	u32 base, bar;
 
-	if (pci_read_config_dword(pdev, memory->base, &base) ||
-	    pci_read_config_dword(pdev, memory->bar + 4 * controller, &bar) ||
+	if (pci_read_config_dword(pdev, mmio->base, &base) ||
+	    pci_read_config_dword(pdev, mmio->bar + 4 * controller, &bar) ||
 	    base == U32_MAX || bar == U32_MAX)
 		return 0;
 	base &= BASE;
 	bar &= BAR;
 	address = ((phys_addr_t)base << BASE_SHIFT) + ((phys_addr_t)bar << BAR_SHIFT) +
-		  memory->first + in_controller * memory->stride;
-	fault = base && bar ? unc_memory_fault(type, address) : "not set";
+		  mmio->first + in_controller * mmio->stride;
+	fault = base && bar ? unc_mmio_fault(type, address) : "not set";
 	if (!fault)
 		return address;
 	/* all boxes of a controller have the same fault */
@@ -99,17 +99,17 @@ phys_addr_t unc_memory_address(struct pci_dev *pdev, const struct unc_type *type
 }
 
 /**
- * unc_memory_map() - map a box's registers
+ * unc_mmio_map() - map a box's registers
  * @pdev: the PCI function that has the address
  * @box: the box
- * @address: from unc_memory_address()
+ * @address: from unc_mmio_address()
  *
  * Return: 0 or a negative errno, which is in the log.
  * Context: process.
  */
-int unc_memory_map(struct pci_dev *pdev, struct unc_box *box, phys_addr_t address)
+int unc_mmio_map(struct pci_dev *pdev, struct unc_box *box, phys_addr_t address)
 {
-	const u32 size = box->type->memory.size;
+	const u32 size = box->type->mmio.size;
 
 	if (exclusive && !request_mem_region_exclusive(address, size, box->name)) {
 		pci_warn(pdev, "%s of package %d: another driver has its registers at %pa, and exclusive=1: left out\n",
@@ -128,17 +128,17 @@ int unc_memory_map(struct pci_dev *pdev, struct unc_box *box, phys_addr_t addres
 }
 
 /**
- * unc_memory_unmap() - release a box's registers, which nobody accesses any more
+ * unc_mmio_unmap() - release a box's registers, which nobody accesses any more
  * @box: a box, which has registers in memory or not
  *
  * Context: process.
  */
-void unc_memory_unmap(struct unc_box *box)
+void unc_mmio_unmap(struct unc_box *box)
 {
 	if (!box->io.address)
 		return;
 	iounmap(box->io.regs);
 	if (exclusive)
-		release_mem_region(box->io.address, box->type->memory.size);
+		release_mem_region(box->io.address, box->type->mmio.size);
 	box->io.address = 0;
 }

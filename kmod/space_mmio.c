@@ -8,23 +8,23 @@
 
 #include "report.h"
 
-static u64 unc_memory_read(struct unc_box *box, u32 reg)
+static u64 unc_mmio_read(struct unc_box *box, u32 reg)
 {
 	return readl(box->io.regs + reg);
 }
 
-static void unc_memory_write(struct unc_box *box, u32 reg, u64 value)
+static void unc_mmio_write(struct unc_box *box, u32 reg, u64 value)
 {
 	writel(lower_32_bits(value), box->io.regs + reg);
 }
 
-static bool unc_memory_present(struct unc_box *box, u32 reg)
+static bool unc_mmio_present(struct unc_box *box, u32 reg)
 {
 	return box->io.regs && readl(box->io.regs + reg) != U32_MAX;
 }
 
 /* A counter has 48 bits, so one that reads all ones is not there. */
-static bool unc_memory_read_counter(struct unc_box *box, u32 reg,
+static bool unc_mmio_read_counter(struct unc_box *box, u32 reg,
 				    const struct unc_slot *slot, u64 mask,
 				    u64 *value)
 {
@@ -34,20 +34,20 @@ static bool unc_memory_read_counter(struct unc_box *box, u32 reg,
 	return !box->dead;
 }
 
-static void unc_memory_write_counter(struct unc_box *box, u32 reg, u64 value)
+static void unc_mmio_write_counter(struct unc_box *box, u32 reg, u64 value)
 {
-	unc_memory_write(box, reg, value);
-	unc_memory_write(box, reg + 4, upper_32_bits(value));
+	unc_mmio_write(box, reg, value);
+	unc_mmio_write(box, reg + 4, upper_32_bits(value));
 }
 
-const struct unc_space unc_space_memory = {
+const struct unc_space unc_space_mmio = {
 	.pci		= true,
-	.present	= unc_memory_present,
-	.read		= unc_memory_read,
-	.write		= unc_memory_write,
-	.read_ctl	= unc_memory_read,
-	.write_ctl	= unc_memory_write,
-	.write_filter	= unc_memory_write,
-	.read_counter	= unc_memory_read_counter,
-	.write_counter	= unc_memory_write_counter,
+	.present	= unc_mmio_present,
+	.read		= unc_mmio_read,
+	.write		= unc_mmio_write,
+	.read_ctl	= unc_mmio_read,
+	.write_ctl	= unc_mmio_write,
+	.write_filter	= unc_mmio_write,
+	.read_counter	= unc_mmio_read_counter,
+	.write_counter	= unc_mmio_write_counter,
 };
