@@ -18,6 +18,7 @@ static const char * const sim_fault_names[MODEL_FAULTS] = {
 	[MODEL_FAULT_STUCK_STATUS] = "stuck_status",
 	[MODEL_FAULT_NO_PMI] = "no_pmi",
 	[MODEL_FAULT_NO_CLOCK] = "no_clock",
+	[MODEL_FAULT_DEAD_MEMORY] = "dead_memory",
 };
 
 /* Guards sim_faults, and serialises changes of faults. */

@@ -104,7 +104,7 @@ static const struct model_reg *find_msr(const struct model *m, u32 msr,
 
 	for (*box_type = 0; *box_type < m->gen->ntypes; ++*box_type) {
 		type = &m->gen->types[*box_type];
-		if (type->pci || msr < type->first || msr > type->last)
+		if (!model_in_msrs(type) || msr < type->first || msr > type->last)
 			continue;
 		r = find_spread(type, msr, index);
 		if (!r)

@@ -116,6 +116,18 @@ u64 model_now_ns(const struct model *m)
 	return m->ops.now_ns ? m->ops.now_ns(m->ctx) : 0;
 }
 
+/* Return whether the registers of a box type are MSRs. */
+bool model_in_msrs(const struct model_type *type)
+{
+	return !type->pci && !type->memory;
+}
+
+/* Return the physical address of a package's window for registers in memory. */
+u64 model_memory_window(const struct model_config *c, unsigned int pkg)
+{
+	return c->memory_base + (u64)pkg * MODEL_MEMORY_WINDOW;
+}
+
 /* Return the number of boxes of a type in a PCI function. */
 unsigned int model_in_function(const struct model_type *type)
 {

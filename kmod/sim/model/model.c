@@ -109,9 +109,16 @@ static bool boxes_valid(const struct model_config *c)
 	return true;
 }
 
+/* Return whether REG_MEMORY_BASE has bits for the address of the last package's window. */
+static bool memory_valid(const struct model_config *c)
+{
+	return !(c->memory_base % MODEL_MEMORY_WINDOW) &&
+	       model_memory_window(c, c->packages) <= 1ULL << 52;
+}
+
 static bool config_valid(const struct model_config *c)
 {
-	return clocks_valid(c->clock_khz) &&
+	return clocks_valid(c->clock_khz) && memory_valid(c) &&
 	       within(c->packages, 1, MODEL_MAX_PACKAGES) &&
 	       boxes_valid(c) && c->segment_packages <= c->packages &&
 	       (c->counter_bits == 44 || c->counter_bits == MODEL_COUNTER_BITS) &&
@@ -256,6 +263,8 @@ int model_fault(struct model *m, enum model_fault fault, unsigned int pkg,
 	unsigned int i, count = 1;
 
 	if (!b || (unsigned int)fault >= MODEL_FAULTS)
+		return -1;
+	if (fault == MODEL_FAULT_DEAD_MEMORY && !b->type->memory)
 		return -1;
 	if (fault == MODEL_FAULT_DEAD_PCI) {
 		if (!b->type->pci)

@@ -19,6 +19,9 @@
 #define MODEL_MAX_BUSES		16	/* PCI buses of a package */
 #define MODEL_MAX_TYPES		16	/* box types of a generation */
 
+/* Bytes of physical addresses that a package has for boxes with registers in memory */
+#define MODEL_MEMORY_WINDOW	0x800000
+
 /**
  * struct model_limits - numbers of boxes of a type that a package may have
  * @least: smallest number
@@ -148,6 +151,9 @@ extern const struct model_generation *const model_generations[];
  * @missing: missing parts of each package, MODEL_MISSING_*
  * @twice: type of the PCI box that has a second function, or -1
  * @twice_box: number of that box in its package
+ * @memory_base: physical address of the first package's window of MODEL_MEMORY_WINDOW bytes
+ *	for boxes with registers in memory, a multiple of the window's size. The windows of
+ *	the other packages follow.
  * @clock_khz: nominal frequency of each clock, up to MODEL_MAX_KHZ; 0: the frequency
  *	of UCLK. The model uses only the ratios to UCLK.
  */
@@ -163,6 +169,7 @@ struct model_config {
 	u32 missing[MODEL_MAX_PACKAGES];
 	int twice;
 	u32 twice_box;
+	u64 memory_base;
 	u32 clock_khz[MODEL_CLOCKS];
 };
 
@@ -383,6 +390,18 @@ void model_pci_write(struct model *m, unsigned int pkg, unsigned int bus,
 		     unsigned int devfn, unsigned int where, unsigned int size,
 		     u32 value);
 
+/*
+ * Registers in memory. @at is a physical address with any alignment; @size is 1, 2, 4 or 8
+ * bytes, and an access may reach several registers or a part of one. Reads of addresses without
+ * a register return 0, and writes are ignored.
+ */
+/* Return whether boxes of a generation have registers in memory. */
+bool model_has_memory(const struct model_generation *gen);
+/* Lock-free: return whether an address is in the window of a package. */
+bool model_memory_claims(const struct model_config *c, u64 at);
+u64 model_memory_read(struct model *m, u64 at, unsigned int size);
+void model_memory_write(struct model *m, u64 at, unsigned int size, u64 value);
+
 /* --- time and traffic --------------------------------------------------- */
 
 /*
@@ -482,6 +501,7 @@ enum model_fault {
 	MODEL_FAULT_STUCK_STATUS, /* bits of the box status do not clear */
 	MODEL_FAULT_NO_PMI,	/* an overflow sets its status and freezes, without a PMI */
 	MODEL_FAULT_NO_CLOCK,	/* registers work, but counters do not count */
+	MODEL_FAULT_DEAD_MEMORY, /* the registers in memory read all ones */
 	MODEL_FAULTS
 };
 

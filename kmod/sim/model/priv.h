@@ -78,6 +78,7 @@ enum model_reg_type {
 	REG_LINK_STATUS,	/* reads @keep if another package is at the end of the link */
 	REG_LINK_PEER,		/* reads the link's other end: node id in 19:16, port in 12:8 */
 	REG_DIE,		/* reads 0 with the least boxes of generation.die, else @keep */
+	REG_MEMORY_BASE,	/* reads bits 51:23 of the address of the package's window */
 	REG_ABSENT,		/* a register of other generations only: MSR accesses fault */
 	REG_JOINT,		/* control in the upper half, count in the lower half */
 	REG_JOINT_GLOBAL,	/* freezes, clears and reports all REG_JOINT counters */
@@ -85,9 +86,11 @@ enum model_reg_type {
 
 /**
  * struct model_reg - a register, by its table in the manual
- * @at: MSR number, or offset from the first MSR of the box if model_type.stride or .bases is set;
- *	offset in PCI configuration space
- * @bytes: size in PCI space, 4 or 8; software accesses 8 bytes as two halves
+ * @at: MSR number, or offset from the first MSR of the box if model_type.stride or .bases
+ *	is set; offset in PCI configuration space; offset in memory from the box's
+ *	model_type.memory
+ * @bytes: size in PCI space or memory, 4 or 8; in PCI space software accesses 8 bytes as
+ *	two halves
  * @type: enum model_reg_type
  * @index: number of the counter, filter or free-running counter in its box
  * @box: number of the register's box in its PCI function, from 0
@@ -99,7 +102,7 @@ enum model_reg_type {
  * @one: bits that must be written as 1; the manual calls the effect of a 0 undefined
  * @stride: distance of the registers of two boxes, if it is not model_type.stride
  * @bases: the register's MSR in each box, if that follows neither; else NULL
- * @bits: width of a free-running counter; 0: 32 in PCI space, 64 in an MSR
+ * @bits: width of a free-running counter; 0: 32 in PCI space, 64 in an MSR or in memory
  * @counts: a free-running counter counts an event, not the cycles of the box's clock
  * @code: the event's code
  * @umask: the event's unit mask
@@ -192,7 +195,9 @@ struct model_filter {
  * struct model_type - a box type
  * @name: name as in PMU names
  * @boxes: numbers of boxes that a package may have
- * @pci: the registers are in PCI configuration space, not MSRs
+ * @pci: the registers are in PCI configuration space
+ * @memory: the registers are in memory: offset of each box from the start of its package's
+ *	window. NULL, without @pci: the registers are MSRs
  * @quirks: QUIRK_*
  * @layout: positions of the fields in the registers
  * @counters: number of general counters of a box
@@ -233,6 +238,7 @@ struct model_type {
 	const char *name;
 	struct model_limits boxes;
 	bool pci;
+	const u32 *memory;
 	u8 quirks;
 	const struct model_layout *layout;
 	u8 counters;
@@ -532,6 +538,7 @@ u64 model_now_ns(const struct model *m);
 unsigned int model_boxes_named(const struct model *m, const char *name);
 bool model_function_of(const struct model_function *f, const struct model_box *b);
 unsigned int model_in_function(const struct model_type *type);
+bool model_in_msrs(const struct model_type *type);
 unsigned int model_status_shift(const struct model_box *b);
 u32 model_own_status(const struct model_box *b);
 bool model_reg_shared(const struct model_reg *r);
@@ -539,6 +546,8 @@ bool model_reg_of(const struct model_box *b, const struct model_reg *r);
 const struct model_reg *model_type_regs(const struct model *m,
 					const struct model_type *type,
 					unsigned int *count);
+
+u64 model_memory_window(const struct model_config *c, unsigned int pkg);
 
 /* model/clock.c */
 void model_init_clocks(struct model *m);

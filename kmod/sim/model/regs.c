@@ -149,6 +149,8 @@ static u64 read_global(const struct model *m, unsigned int pkg,
 		return model_node_map(&m->cfg);
 	case REG_DIE:
 		return die_is_smallest(m) ? 0 : r->keep;
+	case REG_MEMORY_BASE:
+		return model_memory_window(&m->cfg, pkg) / MODEL_MEMORY_WINDOW;
 	default:
 		return r->keep;
 	}
@@ -314,7 +316,7 @@ static int write_ctr(struct model *m, struct model_box *b, unsigned int ctr,
 {
 	u64 size = 1ULL << model_ctr_bits(m, b, ctr);
 
-	if (m->cfg.counter_gp && !b->type->pci && value >= size)
+	if (m->cfg.counter_gp && model_in_msrs(b->type) && value >= size)
 		return MODEL_GP;
 	if (b->held & MODEL_BIT(ctr))
 		return MODEL_OK;
@@ -404,7 +406,7 @@ int model_reg_write(struct model *m, struct model_box *b,
 	case REG_FREE:
 		/* read-only in the PCU (§2.8.2.2), writable in QPI (Table 2-178) */
 		if (!b->type->pci || r->counts)
-			return b->type->pci ? MODEL_OK : MODEL_GP;
+			return model_in_msrs(b->type) ? MODEL_GP : MODEL_OK;
 		value |= model_reg_read(m, b, r) & ~mask;
 		if (!b->only_rates)
 			value = model_box_cycles(m, b, m->cycles) - value;

@@ -7,7 +7,7 @@
  * A row is GENERATION KIND FIELDS, separated by tabs, with these kinds and fields:
  *
  *   processor	family, model, steppings of the model as a mask
- *   type	name, most boxes of a package, "msr" or "pci", boxes in a function, general
+ *   type	name, most boxes of a package, "msr", "pci" or "memory", boxes in a function, general
  *		counters, 1 if it interrupts, distance of the MSRs of two boxes
  *   function	box type, number of the box, what it has, device ID, slot.function
  *   register	box type, what its function has, number of the box in its function, name,
@@ -29,10 +29,17 @@ static void print_register(const char *type, const char *has, const struct model
 		       reg->box, reg->name, reg->at);
 }
 
+static const char *space(const struct model_type *type)
+{
+	if (type->memory)
+		return "memory";
+	return type->pci ? "pci" : "msr";
+}
+
 static void print_type(const struct model_type *type)
 {
 	printf("%s\ttype\t%s\t%u\t%s\t%u\t%u\t%d\t%#x\n", gen->name, type->name,
-	       type->boxes.most, type->pci ? "pci" : "msr",
+	       type->boxes.most, space(type),
 	       type->in_function ? type->in_function : 1, type->counters,
 	       gen->core_sel && type->ov, type->stride);
 	for (unsigned int i = 0; i < type->nregs; i++) {

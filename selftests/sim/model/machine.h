@@ -157,6 +157,7 @@ inline constexpr model_config kTwoPackages = {
     .missing = {},
     .twice = -1,
     .twice_box = 0,
+    .memory_base = 0,
     .clock_khz = {},
 };
 
