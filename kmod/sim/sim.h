@@ -219,6 +219,7 @@ void sim_power_reset(void);
 
 enum sim_stat {
 	SIM_MSR_READ, SIM_MSR_WRITE, SIM_PCI_READ, SIM_PCI_WRITE,
+	SIM_MEMORY_READ, SIM_MEMORY_WRITE,
 	SIM_PMI, SIM_PMI_DROPPED, SIM_UNDEFINED,
 	SIM_CORE_PMI, SIM_CORE_PMI_DROPPED, SIM_NMI_UNKNOWN,
 	SIM_STATS
@@ -228,6 +229,7 @@ void sim_count(enum sim_stat stat);
 void sim_record_msr(bool write, u32 msr, u64 value, bool fault);
 void sim_record_pci(bool write, u8 bus, unsigned int devfn, unsigned int where,
 		    u32 value);
+void sim_record_memory(bool write, u64 at, u64 value);
 void sim_undefined(void *ctx, unsigned int pkg, const char *text);
 void sim_stats_show(struct seq_file *s);
 void sim_stats_clear(void);

@@ -15,14 +15,16 @@
 
 #define SIM_TRACE_SIZE	4096	/* a power of two */
 
-enum sim_op { SIM_RDMSR, SIM_WRMSR, SIM_PCIRD, SIM_PCIWR, SIM_UNDEF };
+enum sim_op {
+	SIM_RDMSR, SIM_WRMSR, SIM_PCIRD, SIM_PCIWR, SIM_MEMRD, SIM_MEMWR, SIM_UNDEF
+};
 
 /**
  * struct sim_entry - an access in the trace
  * @seq: number of the access, from 1; 0 while the entry is being written
  * @value: value that was read or written
  * @text: for SIM_UNDEF, the reason why the access is undefined
- * @reg: MSR or offset in configuration space; for SIM_UNDEF the package
+ * @reg: MSR, offset in configuration space or physical address; for SIM_UNDEF the package
  * @cpu: CPU that made the access
  * @bus: PCI bus
  * @devfn: PCI device and function
@@ -35,7 +37,7 @@ struct sim_entry {
 		u64 value;
 		const char *text;
 	};
-	u32 reg;
+	u64 reg;
 	u32 cpu;
 	u8 bus, devfn, op;
 	bool fault;
@@ -64,6 +66,8 @@ static const char * const sim_stat_names[SIM_STATS] = {
 	[SIM_MSR_WRITE] = "msr_write",
 	[SIM_PCI_READ] = "pci_read",
 	[SIM_PCI_WRITE] = "pci_write",
+	[SIM_MEMORY_READ] = "memory_read",
+	[SIM_MEMORY_WRITE] = "memory_write",
 	[SIM_PMI] = "pmi",
 	[SIM_PMI_DROPPED] = "pmi_dropped",
 	[SIM_UNDEFINED] = "undefined",
@@ -140,6 +144,23 @@ void sim_record_pci(bool write, u8 bus, unsigned int devfn, unsigned int where,
 		.value = value,
 		.bus = bus,
 		.devfn = devfn,
+	});
+}
+
+/**
+ * sim_record_memory() - record an access to a register in memory in the trace
+ * @write: the access was a write
+ * @at: physical address
+ * @value: value that was read or written
+ *
+ * Context: any, NMIs included.
+ */
+void sim_record_memory(bool write, u64 at, u64 value)
+{
+	sim_record(&(struct sim_entry) {
+		.op = write ? SIM_MEMWR : SIM_MEMRD,
+		.reg = at,
+		.value = value,
 	});
 }
 
@@ -272,6 +293,7 @@ void sim_trace_show(struct seq_file *s, u64 seq)
 	static const char * const op[] = {
 		[SIM_RDMSR] = "rdmsr", [SIM_WRMSR] = "wrmsr",
 		[SIM_PCIRD] = "pcird", [SIM_PCIWR] = "pciwr",
+		[SIM_MEMRD] = "memrd", [SIM_MEMWR] = "memwr",
 	};
 	const struct sim_entry *slot = &sim_trace[seq % SIM_TRACE_SIZE];
 	struct sim_entry e;
@@ -288,7 +310,7 @@ void sim_trace_show(struct seq_file *s, u64 seq)
 	switch (e.op) {
 	case SIM_RDMSR:
 	case SIM_WRMSR:
-		seq_printf(s, "%s 0x%x ", op[e.op], e.reg);
+		seq_printf(s, "%s 0x%llx ", op[e.op], e.reg);
 		if (e.fault)
 			seq_puts(s, "#GP\n");
 		else
@@ -296,12 +318,16 @@ void sim_trace_show(struct seq_file *s, u64 seq)
 		break;
 	case SIM_PCIRD:
 	case SIM_PCIWR:
-		seq_printf(s, "%s %02x:%02x.%x 0x%x 0x%llx\n", op[e.op], e.bus,
+		seq_printf(s, "%s %02x:%02x.%x 0x%llx 0x%llx\n", op[e.op], e.bus,
 			   PCI_SLOT(e.devfn), PCI_FUNC(e.devfn), e.reg,
 			   e.value);
 		break;
+	case SIM_MEMRD:
+	case SIM_MEMWR:
+		seq_printf(s, "%s 0x%llx 0x%llx\n", op[e.op], e.reg, e.value);
+		break;
 	case SIM_UNDEF:
-		seq_printf(s, "undefined %u %s\n", e.reg, e.text);
+		seq_printf(s, "undefined %llu %s\n", e.reg, e.text);
 		break;
 	}
 }
