@@ -85,6 +85,7 @@ static int sim_check_config(struct model_config *c)
 	ret = ret ?: sim_clock_check(c);
 	ret = ret ?: sim_quirk_check();
 	ret = ret ?: sim_delay_check();
+	ret = ret ?: sim_memory_check(c);
 	if (!ret && (c->num_c < -1 || c->num_c > 31)) {
 		pr_err("invalid num_c=%d (expected 0 to 31, or -1)\n",
 		       c->num_c);
@@ -206,7 +207,8 @@ static void sim_model_exit(void)
 /*
  * Parts of the simulator in the order of their start. A part may be used as soon as it is
  * started, so the parts that it needs come before it. The parts stop in reverse order. PCI
- * stops before MSRs, because drivers that are unbound from PCI devices access MSRs as well.
+ * stops before MSRs and memory, because drivers that are unbound from PCI devices access them
+ * as well.
  */
 static const struct {
 	const char *name;
@@ -222,6 +224,7 @@ static const struct {
 	{ "clock", sim_clock_init, sim_clock_exit },
 	{ "CPU hotplug", sim_hotplug_init, sim_hotplug_exit },
 	{ "MSRs", sim_msr_init, sim_msr_exit },
+	{ "memory", sim_mapping_init, sim_mapping_exit },
 	{ "PCI buses", sim_pci_init, sim_pci_exit },
 	{ "power", sim_power_init, sim_power_exit },
 	{ "other PMU", sim_other_pmu_init, sim_other_pmu_exit },

@@ -93,6 +93,31 @@ void sim_hotplug_exit(void);
 int sim_pci_init(void);
 void sim_pci_exit(void);
 
+/* --- Registers in memory: front/memory.c, mapping.c, move.c ---------------- */
+
+/* The kernel has what simulating registers in memory takes. */
+#if defined(CONFIG_MMIOTRACE) && defined(CONFIG_DYNAMIC_FTRACE_WITH_REGS)
+#define SIM_TRAPS_MEMORY	1
+
+int sim_mapping_init(void);
+void sim_mapping_exit(void);
+int sim_move(struct pt_regs *regs, unsigned long addr, u64 at);
+#else
+#define SIM_TRAPS_MEMORY	0
+
+static inline int sim_mapping_init(void)
+{
+	return 0;
+}
+
+static inline void sim_mapping_exit(void)
+{
+}
+#endif
+
+int sim_memory_check(struct model_config *c);
+void sim_memory_access(bool write, u64 at, unsigned int size, u64 *value);
+
 /* --- Interrupts: front/pmi.c ---------------------------------------------- */
 
 int sim_pmi_init(void);
