@@ -11,6 +11,7 @@
 #include <linux/hrtimer.h>
 #include <linux/kprobes.h>
 #include <linux/math64.h>
+#include <linux/mm.h>
 #include <linux/perf_event.h>
 #include <linux/sched/isolation.h>
 #include <linux/smp.h>
@@ -186,6 +187,24 @@ static inline void unc_csd_wait(call_single_data_t *csd)
 	while (READ_ONCE(csd->node.u_flags) & CSD_FLAG_LOCK)
 		usleep_range(50, 100);
 }
+
+/* Set flags of a mapping that has not been made yet. */
+static inline void unc_vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	vm_flags_set(vma, flags);
+#else
+	vma->vm_flags |= flags;
+#endif
+}
+
+/*
+ * From 7.0 on the driver of /dev/mem has mmap_mem_prepare(), which describes a mapping before it
+ * is made, in place of mmap_mem().
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+#define UNC_MMAP_PREPARE
+#endif
 
 /* perf's mark in hw.interrupts of an event that it throttles (kernel/events/core.c) */
 #define UNC_THROTTLED	(~0ULL)

@@ -93,7 +93,7 @@ void sim_hotplug_exit(void);
 int sim_pci_init(void);
 void sim_pci_exit(void);
 
-/* --- Registers in memory: front/memory.c, mapping.c, move.c ---------------- */
+/* --- Registers in memory: front/memory.c, mapping.c, devmem.c, move.c ------ */
 
 /* The kernel has what simulating registers in memory takes. */
 #if defined(CONFIG_MMIOTRACE) && defined(CONFIG_DYNAMIC_FTRACE_WITH_REGS)
@@ -101,6 +101,8 @@ void sim_pci_exit(void);
 
 int sim_mapping_init(void);
 void sim_mapping_exit(void);
+int sim_devmem_init(void);
+void sim_devmem_exit(void);
 int sim_move(struct pt_regs *regs, unsigned long addr, u64 at);
 #else
 #define SIM_TRAPS_MEMORY	0

@@ -157,10 +157,16 @@ int sim_mapping_init(void)
 	if (ret) {
 		pr_err("register_kmmio_probe() failed (error %d): not loading, because registers in memory cannot be simulated\n",
 		       ret);
-		sim_hooks_remove(sim_hooks, ARRAY_SIZE(sim_hooks));
-		return -ENODEV;
+		ret = -ENODEV;
+		goto remove;
 	}
-	return 0;
+	ret = sim_devmem_init();
+	if (!ret)
+		return 0;
+	unregister_kmmio_probe(&sim_kmmio);
+remove:
+	sim_hooks_remove(sim_hooks, ARRAY_SIZE(sim_hooks));
+	return ret;
 }
 
 /**
@@ -170,6 +176,7 @@ void sim_mapping_exit(void)
 {
 	if (!model_has_memory(sim.config.gen))
 		return;
+	sim_devmem_exit();
 	unregister_kmmio_probe(&sim_kmmio);
 	/* waits for readers of kmmio's list as well */
 	sim_hooks_remove(sim_hooks, ARRAY_SIZE(sim_hooks));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The memory front: registers at physical addresses that neither RAM nor a device has. This
- * file chooses the addresses and accesses the model. mapping.c brings the accesses of the kernel
- * here.
+ * file chooses the addresses and accesses the model. mapping.c and devmem.c bring the accesses
+ * of the kernel and of programs here.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
