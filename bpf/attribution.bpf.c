@@ -644,7 +644,10 @@ int flip(struct bpf_raw_tracepoint_args *ctx)
 	}
 	charge_all(p, package);
 	repeat(n_cpus, ATTR_MAX_CPUS, settle_cpu, package);
-	p->flipped = p->now;
+	/* in two parts: the compiler copies up to 1024 bytes without a call */
+	__builtin_memcpy(p->flipped.seen, p->now.seen, sizeof(p->now.seen));
+	__builtin_memcpy(p->flipped.remainder, p->now.remainder,
+			 sizeof(p->now) - sizeof(p->now.seen));
 	p->epoch++;
 	unlock_package(package);
 	return 0;

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#define ATTR_MAX_EVENTS		64	/* counters read at a switch */
+#define ATTR_MAX_EVENTS		128	/* counters read at a switch */
 #define ATTR_MAX_COLUMNS	16	/* sums of counters per task */
 #define ATTR_MAX_PACKAGES	8
 #define ATTR_MAX_CPUS		1024	/* a power of two */
