@@ -41,7 +41,7 @@ module_param_named(fixed_bits, sim.config.fixed_bits, uint, 0444);
 MODULE_PARM_DESC(fixed_bits, "Width of fixed counters, 32-48 (default 48)");
 module_param_named(num_c, sim.config.num_c, int, 0444);
 MODULE_PARM_DESC(num_c,
-		 "What U_MSR_PMON_GLOBAL_CONFIG.num_c reads, 0-31, and the number of CHAs in CAPID6 (default -1: the number of boxes)");
+		 "What U_MSR_PMON_GLOBAL_CONFIG.num_c reads, 0-63, and the number of CHAs in CAPID6 (default -1: the number of boxes)");
 module_param_named(node_map, sim.config.node_map, uint, 0444);
 MODULE_PARM_DESC(node_map,
 		 "Node id of each of eight packages, an octal digit each from the right (default 076543210)");
@@ -86,8 +86,8 @@ static int sim_check_config(struct model_config *c)
 	ret = ret ?: sim_quirk_check();
 	ret = ret ?: sim_delay_check();
 	ret = ret ?: sim_memory_check(c);
-	if (!ret && (c->num_c < -1 || c->num_c > 31)) {
-		pr_err("invalid num_c=%d (expected 0 to 31, or -1)\n",
+	if (!ret && (c->num_c < -1 || c->num_c > 63)) {
+		pr_err("invalid num_c=%d (expected 0 to 63, or -1)\n",
 		       c->num_c);
 		ret = -EINVAL;
 	}

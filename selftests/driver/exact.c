@@ -339,34 +339,6 @@ TEST_F(type, every_event_counts_exactly)
 
 /* --- fixed and free-running counters ------------------------------------- */
 
-/*
- * Registers of the free-running counters. All of them count cycles, so only the address
- * of the register that the driver reads identifies the counter (Tables 1-2, 2-178 and
- * 2-179).
- */
-static const struct {
-	const char *event;
-	uint32_t reg, stride;	/* of box 0, and from a box to the next */
-} free_running_registers[] = {
-	{ "link_idle", 0xc8, 0 }, { "link_llr", 0xd0, 0 },
-	{ "pkg_c2_residency", 0x60d, 0 }, { "pkg_c3_residency", 0x3f8, 0 },
-	{ "pkg_c6_residency", 0x3f9, 0 },
-	{ "ioclk", 0xa45, 0x20 },
-	{ "bw_in_port0", 0xb00, 0x10 }, { "bw_out_port0", 0xb04, 0x10 },
-	{ "bw_in_port1", 0xb01, 0x10 }, { "bw_out_port1", 0xb05, 0x10 },
-	{ "bw_in_port2", 0xb02, 0x10 }, { "bw_out_port2", 0xb06, 0x10 },
-	{ "bw_in_port3", 0xb03, 0x10 }, { "bw_out_port3", 0xb07, 0x10 },
-	{ "util_in_port0", 0xb08, 0x10 }, { "util_out_port0", 0xb09, 0x10 },
-	{ "util_in_port1", 0xb0a, 0x10 }, { "util_out_port1", 0xb0b, 0x10 },
-	{ "util_in_port2", 0xb0c, 0x10 }, { "util_out_port2", 0xb0d, 0x10 },
-	{ "util_in_port3", 0xb0e, 0x10 }, { "util_out_port3", 0xb0f, 0x10 },
-};
-
-enum {
-	FREE_RUNNING = sizeof(free_running_registers) /
-		       sizeof(*free_running_registers),
-};
-
 struct reads {
 	uint32_t reg;
 	unsigned int n;
@@ -380,15 +352,15 @@ static void count_read(const struct sim_access *a, void *arg)
 		a->reg == r->reg;
 }
 
-/* Return whether a read of @fd reads the register of a box's free-running @event. */
-static bool reads_its_own(int fd, const char *event, unsigned int box)
+/*
+ * Return whether a read of @fd reads the register of a box's free-running @event. All of these
+ * count cycles, so only the address that the driver reads identifies the counter. The
+ * simulator's register has the event's name.
+ */
+static bool reads_its_own(int fd, const char *type, const char *event, unsigned int box)
 {
-	struct reads r = { 0 };
+	struct reads r = { .reg = box_register(type, box, event) };
 
-	for (size_t i = 0; i < FREE_RUNNING; i++)
-		if (!strcmp(free_running_registers[i].event, event))
-			r.reg = free_running_registers[i].reg +
-				box * free_running_registers[i].stride;
 	sim_trace_clear();
 	event_count(fd);
 	sim_trace(count_read, &r);
@@ -414,7 +386,7 @@ static bool counts_at_constant_rate(const struct cat_event *e)
 			ok &= check_eq(event_count(fd[p]), 65537 + b,
 				       "%s/%s/ package %d", pmu, e->name, p);
 			if (e->free)
-				ok &= reads_its_own(fd[p], e->name, b);
+				ok &= reads_its_own(fd[p], e->box, e->name, b);
 			close(fd[p]);
 		}
 	}

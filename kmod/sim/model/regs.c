@@ -140,7 +140,7 @@ static u64 read_global(const struct model *m, unsigned int pkg,
 	case REG_GLOBAL_CONFIG:
 		return p->config;
 	case REG_BOX_MASK:
-		return (1ULL << model_config_reset(m)) - 1;
+		return ((1ULL << model_config_reset(m)) - 1) >> r->index;
 	case REG_BUSES:
 		return bus_numbers(m, pkg) >> (8 * r->index) | r->keep;
 	case REG_NODE_ID:

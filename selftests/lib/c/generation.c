@@ -56,6 +56,8 @@ struct box_reg {
 	char type[24], has[8], name[24];
 	unsigned int box;
 	uint32_t at;
+	bool has_places;		/* else the type's */
+	int places[MOST_BOXES];
 };
 
 /* The generation's part of the table */
@@ -94,6 +96,17 @@ static unsigned int number(const char *text)
 	return strtoul(text, NULL, 0);
 }
 
+/* Read a list of numbers, and return how many there are. */
+static unsigned int read_places(char *text, int *places)
+{
+	unsigned int n = 0;
+	char *number;
+
+	while ((number = strsep(&text, ",")) && *number && n < MOST_BOXES)
+		places[n++] = atoi(number);
+	return n;
+}
+
 static void add_type(char *const *field)
 {
 	struct box_type *t = &table.type[table.types++];
@@ -101,10 +114,11 @@ static void add_type(char *const *field)
 	snprintf(t->name, sizeof(t->name), "%s", field[0]);
 	t->boxes = number(field[1]);
 	t->pci = !strcmp(field[2], "pci");
+	t->memory = !strcmp(field[2], "memory");
 	t->in_function = number(field[3]);
 	t->general = number(field[4]);
 	t->interrupts = number(field[5]);
-	t->stride = number(field[6]);
+	read_places(field[6], t->places);
 }
 
 static void add_register(char *const *field)
@@ -116,6 +130,7 @@ static void add_register(char *const *field)
 	r->box = number(field[2]);
 	snprintf(r->name, sizeof(r->name), "%s", field[3]);
 	r->at = number(field[4]);
+	r->has_places = read_places(field[5], r->places);
 }
 
 static void add_function(char *const *field)
@@ -139,7 +154,7 @@ static bool read_row(char *line, const char *name)
 	} kinds[] = {
 		{ "processor", 3, NULL },
 		{ "type", 7, add_type },
-		{ "register", 5, add_register },
+		{ "register", 6, add_register },
 		{ "function", 5, add_function },
 	};
 	char *field[MAX_FIELDS];
@@ -171,7 +186,7 @@ static const char *name_of(FILE *f, const struct processor *p)
 {
 	unsigned int family, model, steppings;
 	static char name[24];
-	char line[256];
+	char line[512];
 
 	while (fgets(line, sizeof(line), f))
 		if (sscanf(line, "%23s processor %u %u %x", name, &family, &model,
@@ -185,7 +200,7 @@ static struct generation *find_generation(void)
 {
 	struct processor processor = { 0 };
 	struct generation *g = generations;
-	char path[512], line[256];
+	char path[512], line[512];
 	const char *name;
 	FILE *f;
 
@@ -304,7 +319,7 @@ uint32_t box_register(const char *type, unsigned int box, const char *name)
 		if (strcmp(r->type, type) || strcmp(r->name, name) ||
 		    r->box != box % t->in_function)
 			continue;
-		return r->at + t->stride * box;
+		return r->at + (r->has_places ? r->places : t->places)[box];
 	}
 	return 0;
 }

@@ -11,24 +11,26 @@
 #include <stdint.h>
 
 #define BOX_TYPES	16	/* most box types of a generation, and the end of their list */
+#define MOST_BOXES	64	/* of a type in a package */
 
 /**
  * struct box_type - a box type of the generation
  * @name: as in the names of PMUs
  * @boxes: largest number of boxes in a package
- * @pci: the registers are in PCI configuration space, and not MSRs
+ * @pci: the registers are in PCI configuration space
+ * @memory: the registers are in memory; neither: they are MSRs
  * @in_function: number of boxes in a PCI function
  * @general: number of general counters of a box
  * @interrupts: an overflow sends an interrupt, and the driver takes it
- * @stride: distance of the MSRs of two boxes
+ * @places: distance of each box's MSRs from the first box's
  */
 struct box_type {
 	char name[24];
 	unsigned int boxes;
-	bool pci;
+	bool pci, memory;
 	unsigned int in_function, general;
 	bool interrupts;
-	unsigned int stride;
+	int places[MOST_BOXES];
 };
 
 /**
@@ -92,7 +94,7 @@ const char *box_type_of_many(void);
 unsigned int most_boxes(const char *type);
 unsigned int package_boxes(void);
 /*
- * First box type in MSRs (@pci: in PCI space) with at least @general general counters whose
+ * First box type in MSRs or memory (@pci: in PCI space) with at least @general general counters whose
  * overflows interrupt or not (@interrupts); NULL if there is none
  */
 const struct box_type *box_type_like(bool pci, bool interrupts, unsigned int general);
