@@ -2,13 +2,14 @@
 """
 Families of events.  Events with the same suffixes, such as the reads and writes of each
 bank, are written once: a block of BOX.json has the rows Families and Suffixes, and each
-family has an event for each suffix.  A box type can include a file of events that other
-box types have as well.
+family has an event for each suffix, and for each of the rows Parts where a block has
+these.  A box type can include a file of events that other box types have as well.
 """
 
 import fnmatch
 
 ROWS = ("Families", "Suffixes")
+PARTS = "Parts"
 
 
 class FamilyError(Exception):
@@ -27,22 +28,33 @@ def _rows(block, key):
     return rows
 
 
-def _event(shared, family, suffix):
-    """The event of a family and a suffix; the suffix's keys come before the family's."""
-    return {**shared, **family, **suffix,
-            "EventName": "%s.%s" % (family["EventName"], suffix["EventName"]),
-            "BriefDescription": "%s: %s" % (family["BriefDescription"],
-                                            suffix["BriefDescription"])}
+def _joined(first, second, separator):
+    """
+    The row of @first and @second, whose keys come first. An Alias of @second with a
+    leading dot is another suffix of @first.
+    """
+    row = {**first, **second,
+           "EventName": "%s.%s" % (first["EventName"], second["EventName"]),
+           "BriefDescription": separator.join((first["BriefDescription"],
+                                               second["BriefDescription"]))}
+    if second.get("Alias", "").startswith("."):
+        row["Alias"] = first["EventName"] + second["Alias"]
+    return row
 
 
 def _expand_block(block):
     """Yield the events of a block."""
     if set(ROWS) - set(block):
         raise FamilyError("Families and Suffixes belong together")
-    shared = {key: value for key, value in block.items() if key not in ROWS}
+    shared = {key: value for key, value in block.items() if key not in ROWS + (PARTS,)}
+    parts = _rows(block, PARTS) if PARTS in block else ()
     for family in _rows(block, "Families"):
         for suffix in _rows(block, "Suffixes"):
-            yield _event(shared, family, suffix)
+            event = _joined({**shared, **family}, suffix, ": ")
+            if not parts:
+                yield event
+            for part in parts:
+                yield _joined(event, part, ", ")
 
 
 def expand(content):
@@ -53,7 +65,7 @@ def expand(content):
         return content
     events = []
     for raw in content:
-        block = isinstance(raw, dict) and set(ROWS) & set(raw)
+        block = isinstance(raw, dict) and {*ROWS, PARTS} & set(raw)
         events.extend(_expand_block(raw) if block else [raw])
     return events
 

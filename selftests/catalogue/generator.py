@@ -280,6 +280,25 @@ BROKEN_FAMILY = [
          "Families": [{**ROW, "BriefDescription": "x" * 50}],
          "Suffixes": [{**ROW, "BriefDescription": "y" * 50}]}),
      "one.one: BriefDescription: is 102 characters long"),
+    ("parts without suffixes", "pcu.json",
+     lambda content: content.append({"Families": [ROW], "Parts": [ROW]}),
+     "Families and Suffixes belong together"),
+    ("a part without a description", "pcu.json",
+     lambda content: content.append({"Families": [ROW], "Suffixes": [ROW],
+                                     "Parts": [{"EventName": "one"}]}),
+     "Parts: is not a list of rows with EventName and BriefDescription"),
+    ("a family, a suffix and a part that are too long together", "pcu.json",
+     lambda content: content.append({
+         "Counter": "0", "Category": "news", "EventCode": "0x01",
+         "Families": [{**ROW, "BriefDescription": "x" * 40}], "Suffixes": [ROW],
+         "Parts": [{**ROW, "BriefDescription": "y" * 50}]}),
+     "one.one.one: BriefDescription: is 97 characters long"),
+    ("a suffix that is an alias of a different suffix", "upi.json",
+     lambda content: content.append({
+         "Counter": "0", "Category": "news", "EventCode": "0xf0", "Families": [ROW],
+         "Suffixes": [{**ROW, "UMask": "0x01"},
+                      {**ROW, "EventName": "two", "UMask": "0x02", "Alias": ".one"}]}),
+     "one.two: Alias: one.one, given before it, is not the same"),
 ]
 
 
