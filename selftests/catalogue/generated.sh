@@ -15,7 +15,7 @@ missing=$(for file in "$top"/events/*/*.json; do
 	name=$(basename "$file" .json)
 	page=$name.rst
 	# the events of a file that box types include are on the pages of these
-	grep -q "\"Include\": \"$name\"" "${file%/*}/boxes.json" && continue
+	grep -q "\"Include\": \"$name\"" "$top"/events/*/boxes.json && continue
 	grep -q '"EventName"' "$file" && [[ ! -e $fresh/$page ]] && echo "$page"
 done)
 tap_eq "$missing" '' 'it has a page for each box type'
