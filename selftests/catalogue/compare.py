@@ -50,6 +50,7 @@ READINGS = {
     "clx": ("skx_unc_", "cascadelakex", "CLX", "clx"),
     # Intel has the events of Cascade Lake for steppings 5 to 15.
     "cpx": ("skx_unc_", "cascadelakex", "CLX", "clx"),
+    "icx": ("icx_unc_", "icelakex", "ICX", "icx"),
 }
 # Readings without a rule of Kind "lacks": readings.json has all that they lack.
 INCOMPLETE = ("likwid", "ucevent")
@@ -80,15 +81,23 @@ def whole_umask(event):
     return event.select[1] | event.umask & ~0xff
 
 
-def our_catalogue(generation):
-    """Encodings of the catalogue's events by name, without aliases."""
-    return {full_name(generation, box.name, event.name): {
-                "code": event.event, "umask": whole_umask(event),
-                "ext": event.ext, "ctrs": event.counter,
-                "ports": dict(event.filters).get("ch_mask", 0),
-                "filter1": event.config()[1] >> 32}
-            for box in generation.boxes for event in box.events
-            if not event.alias}
+def our_catalogue(generation, theirs=()):
+    """
+    Encodings of the catalogue's events by name. Of the aliases, only those of general
+    counters whose names are in @theirs are among them.
+    """
+    found = {}
+    for box in generation.boxes:
+        for event in box.events:
+            name = full_name(generation, box.name, event.name)
+            if event.alias and not (event.general and name in theirs):
+                continue
+            found[name] = {"code": event.event, "umask": whole_umask(event),
+                           "ext": event.ext, "ctrs": event.counter,
+                           "ports": dict(event.filters).get("ch_mask", 0),
+                           "fc": dict(event.filters).get("fc_mask", 0),
+                           "filter1": event.config()[1] >> 32}
+    return found
 
 
 def modern(entry):
@@ -96,6 +105,7 @@ def modern(entry):
     found = {}
     if "UMaskExt" in entry or "PortMask" in entry:
         found["ports"] = int(entry.get("PortMask", "0"), 0)
+        found["fc"] = int(entry.get("FCMask", "0"), 0)
     if entry.get("FILTER_VALUE", "0") != "0":
         found["filter1"] = int(entry["FILTER_VALUE"], 0)
     return found
@@ -146,7 +156,7 @@ def libpfm4(generation, _args):
             mask = int(umask[1], 0)
             encoding["umask"] = mask & 0xff
             if "ch_mask" in box.format:     # the unit mask has bits 63:8 of the control register
-                encoding["ports"] = mask >> 28 & 0xff
+                encoding["ports"] = mask >> 28 & (1 << len(box.format["ch_mask"].bits)) - 1
             name += "." + re.sub(r"_((part|vtd)\d)$", r".\1", umask[0].lower())
         found[name] = encoding
     return {name: encoding for name, encoding in found.items()
@@ -479,11 +489,13 @@ class Report:
 
     def compare(self, generation, source, theirs):
         """Check differences.json and readings.json against a reading."""
-        ours = our_catalogue(generation)
+        known = [rule for rule in rules(generation) if source in rule.sources]
+        ours = our_catalogue(generation, {
+            name for name in theirs
+            if not any(rule.means(name, "has") for rule in known)})
         found = {(event, kind): text
                  for (event, kind), text in differences(ours, theirs).items()
                  if kind != "lacks" or source not in INCOMPLETE}
-        known = [rule for rule in rules(generation) if source in rule.sources]
         unknown = ["%s: %s %s: %s" % (event, source, kind, said)
                    for (event, kind), said in found.items()
                    if not any(rule.means(event, kind) for rule in known)]

@@ -12,8 +12,10 @@ import os
 import re
 import subprocess
 
-# NAME, 0xCODE, 0xUMASK, COUNTER|COUNTER...
+# NAME, 0xCODE, 0xUMASK, COUNTER|COUNTER..., OPTION=VALUE|OPTION=VALUE...
 EVENT = re.compile(r"(\w+), 0x(\w+), 0x(\w+), ([\w|]+)")
+# the option with the bits of a unit mask beyond eight, where the box type has these
+EXTENSION = re.compile(r"\bMATCH0=0x([0-9A-F]+)")
 # CBOX, CBOX0C1 and WBOX2 are counters of the boxes CBOX and WBOX.
 COUNTER = re.compile(r"(\w+?)(\d+C\d+|\d+)?")
 ANY_EVENT = "GENERIC_EVENT"     # stands for each event that a user may give by its code
@@ -46,8 +48,12 @@ def parse(text, boxes):
             continue
         name, code, umask, counters = match.groups()
         named = {COUNTER.fullmatch(counter)[1].lower() for counter in counters.split("|")}
-        for box in sorted(boxes[one].name for one in named & set(boxes)):
-            yield box, name.lower(), int(code, 16), int(umask, 16)
+        more = EXTENSION.search(line)
+        for box in sorted((boxes[one] for one in named & set(boxes)),
+                          key=lambda box: box.name):
+            wide = more and len(box.format["umask"].bits) > 8
+            yield (box.name, name.lower(), int(code, 16),
+                   int(umask, 16) | (int(more[1], 16) << 8 if wide else 0))
 
 
 def listed(model, folder):

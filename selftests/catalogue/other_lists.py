@@ -40,6 +40,11 @@ CACHE_TOTAL_OCCUPANCY_ANY, 0xF, 0x1, IRP
 DRAM_CLOCKTICKS, 0x0, 0x0, MBOX0FIX|MBOX1FIX
 IIO_BANDWIDTH_IN_PORT0, 0x0, 0x0, IBAND0PI0|IBAND1PI0
 """
+LIKWID_MATCH = """\
+TOR_INSERTS_IA_DRD, 0x35, 0x1, CBOX, MATCH0=0xC817FF
+TXN_REQ_OF_CPU_MEM_READ_PART1, 0x84, 0x4, TCBOX, MASK0=0x2|MASK1=0x7
+RXC_BYPASSED_AD_S0_IDLE, 0x40, 0x1, SBOX0C0|SBOX0C1|SBOX1C0
+"""
 UCEVENT = """\
 # a list of events
 aliases = { "CBoFilter0": "Cn_MSR_PMON_BOX_FILTER" }
@@ -65,8 +70,8 @@ def encoding(code, umask, ext=0):
 
 
 def test_likwid(tap, generations):
-    ivy, haswell, skylake = (boxes_by(generations[name], "LIKWID")
-                             for name in ("ivbep", "hswep", "skx"))
+    ivy, haswell, skylake, icelake = (boxes_by(generations[name], "LIKWID")
+                                      for name in ("ivbep", "hswep", "skx", "icx"))
     events = list(likwid.parse(LIKWID, ivy))
     tap.ok(events == [
         ("cbox", "llc_lookup_data_read", 0x34, 3), ("cbox", "tor_inserts_opcode", 0x35, 1),
@@ -85,6 +90,12 @@ def test_likwid(tap, generations):
         ("m2m", "direct2core_taken", 0x21, 0), ("irp", "cache_total_occupancy_any", 0xf, 1)],
         "LIKWID: boxes of a mesh, and neither a fixed nor a free-running counter",
         [repr(events)])
+    events = list(likwid.parse(LIKWID_MATCH, icelake))
+    tap.ok(events == [
+        ("cha", "tor_inserts_ia_drd", 0x35, 0xc817ff01),
+        ("iio", "txn_req_of_cpu_mem_read_part1", 0x84, 4),
+        ("m3upi", "rxc_bypassed_ad_s0_idle", 0x40, 1)],
+        "LIKWID: a unit mask of more than eight bits goes on in an option", [repr(events)])
 
 
 def test_ucevent(tap, haswell):
