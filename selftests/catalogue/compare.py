@@ -517,10 +517,9 @@ class Report:
                           len(unknown)])
 
     def compare_metrics(self, generations, args):
-        """Check the metrics of the readings, of processors that the driver supports, against
-        events/foreign-metrics.json."""
+        """Check the metrics of the readings against events/foreign-metrics.json."""
         mappings, missing = foreign_metrics.read(os.path.join(TOP, "events")), False
-        for generation in filter(in_driver, generations):
+        for generation in generations:
             for name, source in METRIC_SOURCES.items():
                 title = "%s: metrics of %s" % (generation.name, name)
                 try:

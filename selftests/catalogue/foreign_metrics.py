@@ -205,7 +205,7 @@ class Counts:
                 names[alias] = self.names[event]
         text = REFERENCE.sub(self.reference, metric.expression)
         # the boxes of a package
-        text = re.sub(r"source_count\((UNC_\w+)\)", lambda match: str(number(
+        text = re.sub(r"source_count\((UNC_[\w.]+)\)", lambda match: str(number(
             self.box_and_name(match.group(1))[0])), text)
         text = EVENT.sub(lambda match: str(self.named(match.group())), text)
         for name, value in self.names.items():
