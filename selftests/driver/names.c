@@ -29,7 +29,6 @@
 enum {
 	MAX_GENERAL = 4,	/* general counters of a box */
 	MAX_BOXES = 1024,	/* of all packages */
-	MAX_BOXES_OF_TYPE = 32,	/* of a package */
 	BOXES_A_NAME = 4,
 	MAX_CHOSEN = 32,	/* names on general, fixed and free-running counters */
 	MAX_FAILURES = 20,	/* reported failures of a PMU */
@@ -189,7 +188,7 @@ static bool has_gap(const char *type, unsigned int missing)
 {
 	char name[PMU_NAME_MAX];
 
-	for (unsigned int i = missing + 1; i < MAX_BOXES_OF_TYPE; i++)
+	for (unsigned int i = missing + 1; i < MOST_BOXES; i++)
 		if (pmu_name(name, type, i))
 			return true;
 	return false;

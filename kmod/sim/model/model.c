@@ -15,7 +15,7 @@ const struct model_generation *const model_generations[] = {
 	&model_xeon7400,
 	&model_skx,
 	&model_clx,
-	&model_cpx,
+	&model_cpx, &model_icx,
 	NULL
 };
 

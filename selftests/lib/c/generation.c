@@ -47,6 +47,7 @@ static struct generation generations[] = {
 	{ "skx", SKYLAKE },
 	{ "clx", SKYLAKE },
 	{ "cpx", SKYLAKE },
+	{ "icx", .narrow = 48, .polled = true, .lacks = { "pcu/umask" } },
 	{ "xeon7100", FRONTSIDE },
 	{ "xeon7400", FRONTSIDE },
 };

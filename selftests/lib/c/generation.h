@@ -22,7 +22,8 @@
  * @in_function: number of boxes in a PCI function
  * @general: number of general counters of a box
  * @interrupts: an overflow sends an interrupt, and the driver takes it
- * @places: distance of each box's MSRs from the first box's
+ * @places: distance of each box's MSRs from the first box's; in memory the offset of each box
+ *	in the package's window
  */
 struct box_type {
 	char name[24];

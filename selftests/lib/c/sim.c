@@ -196,8 +196,10 @@ void sim_trace_clear(void)
 /* Parse a line of "trace"; return false if it is not an access. */
 static bool parse_access(const char *line, struct sim_access *a)
 {
-	static const char *const types[] = { "rdmsr", "wrmsr", "pcird", "pciwr" };
+	static const char *const types[] = { "rdmsr", "wrmsr", "pcird", "pciwr",
+					     "memrd", "memwr" };
 	char type[16];
+	uint64_t address;
 	int used;
 
 	memset(a, 0, sizeof(*a));
@@ -205,8 +207,13 @@ static bool parse_access(const char *line, struct sim_access *a)
 		   &used) != 3)
 		return false;
 	for (a->type = SIM_RDMSR; strcmp(types[a->type], type); a->type++)
-		if (a->type == SIM_PCIWR)
+		if (a->type == SIM_MEMWR)
 			return false;
+	if (a->type >= SIM_MEMRD && sscanf(line + used, "%" SCNx64 " %" SCNx64, &address,
+					   &a->value) == 2) {
+		a->reg = address % MEMORY_WINDOW;
+		return true;
+	}
 	if (a->type <= SIM_WRMSR)
 		return sscanf(line + used, "%" SCNx32 " %" SCNx64, &a->reg,
 			      &a->value) == 2;

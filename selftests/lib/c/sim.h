@@ -83,14 +83,19 @@ unsigned int sim_dirty_registers(void);
 /* Print the first 20 registers that differ from their reset values as comments. */
 void sim_show_registers(void);
 
-enum sim_access_type { SIM_RDMSR, SIM_WRMSR, SIM_PCIRD, SIM_PCIWR };
+enum sim_access_type {
+	SIM_RDMSR, SIM_WRMSR, SIM_PCIRD, SIM_PCIWR, SIM_MEMRD, SIM_MEMWR
+};
+
+/* Bytes of physical addresses that a package has for registers in memory */
+#define MEMORY_WINDOW	0x800000
 
 /* An access to a PMON register, as a line of "trace" */
 struct sim_access {
 	uint64_t seq;
 	int cpu;
 	enum sim_access_type type;
-	uint32_t reg;			/* MSR, or offset in configuration space */
+	uint32_t reg;	/* MSR, offset in configuration space, or in the package's memory */
 	unsigned int bus, device, function;
 	uint64_t value;
 };

@@ -38,7 +38,7 @@ def _generation():
                                               "boxes.json"))):
         with open(path, encoding="utf-8") as file:
             facts = json.load(file)
-        low, _, high = facts.get("Stepping", "0-15").partition("-")
+        low, _, high = (facts.get("Stepping") or "0-15").partition("-")
         if model == [facts.get("Family"), facts.get("Model")] and \
                 int(low) <= int(stepping) <= int(high or low):
             return os.path.basename(os.path.dirname(path))

@@ -9,7 +9,7 @@
  *   processor	family, model, steppings of the model as a mask
  *   type	name, most boxes of a package, "msr", "pci" or "memory", boxes in a function,
  *		general counters, 1 if it interrupts, distance of each box's MSRs from the
- *		first box's
+ *		first box's; in memory offset of each box in the package's window
  *   function	box type, number of the box, what it has, device ID, slot.function
  *   register	box type, what its function has, number of the box in its function, name,
  *		address (in memory the offset from the box's address), and distances as the
@@ -59,7 +59,11 @@ static void print_type(const struct model_type *type)
 	printf("%s\ttype\t%s\t%u\t%s\t%u\t%u\t%d\t", gen->name, type->name,
 	       type->boxes.most, space(type), type->in_function ? type->in_function : 1,
 	       type->counters, gen->core_sel && type->ov);
-	print_places(type->boxes.most, type->bases, type->stride);
+	if (type->memory)
+		for (unsigned int i = 0; i < type->boxes.most; i++)
+			printf("%s%u", i ? "," : "", type->memory[i]);
+	else
+		print_places(type->boxes.most, type->bases, type->stride);
 	printf("\n");
 	for (unsigned int i = 0; i < type->nregs; i++)
 		print_register(type->name, "box", &type->regs[i], type->boxes.most, first);

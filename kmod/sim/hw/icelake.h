@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Tables of Ice Lake-SP, model 106. Intel's manual, document 639778, was not available:
+ * addresses and fields are from the in-tree driver, PCM and LIKWID, which agree.
+ *
+ * Guesses by Skylake-SP: the bits of box controls, the iMC's bits of the box status, and the
+ * clocks of IRP and M2PCIe. The global status is in two registers, and no source has the boxes
+ * of their bits: overflows signal nothing, and software has to poll them.
+ */
+
+#include "pcu.h"
+
+#define MAX_CHAS	40
+#define MAX_STACKS	6
+#define CONTROLLERS	4
+#define CHANNELS	3	/* of a controller */
+
+#define FRZ_ALL		(1ULL << 63)
+#define UNFRZ_ALL	(1ULL << 61)
+
+/* Fields that the control registers of all boxes have, except the PCU's */
+#define CTL		(CTL_EV_SEL | CTL_UMASK | CTL_EDGE_DET | CTL_OV_EN | \
+			 CTL_EN | CTL_INVERT)
+#define MESH_CTL	(CTL | THRESH_8)
+
+/* --- UBox ------------------------------------------------------------------ */
+
+static const struct model_reg ubox_regs[] = {
+	{ .at = 0x700, .type = REG_GLOBAL_CTL, .name = "global_ctl",
+	  .wo = FRZ_ALL | UNFRZ_ALL },
+	ROW_FIXED_CTL(0x703, CTL_EN | CTL_OV_EN, 0, 0),
+	ROW_FIXED_CTR(0x704),
+	ROW_CTL(0x705, 0, CTL | THRESH_5, 0),
+	ROW_CTL(0x706, 1, CTL | THRESH_5, 0),
+	/* thread in bit 0, core in bits 5:1 */
+	ROW_FILTER(0x707, 0, 0x3f, 0, "filter"),
+	ROW_STATUS(0x708, 0x3, 0),
+	ROW_CTR(0x709, 0),
+	ROW_CTR(0x70a, 1),
+	{ .at = 0x70e, .type = REG_CONST, .name = "global_status0" },
+	{ .at = 0x70f, .type = REG_CONST, .name = "global_status1" },
+};
+
+/* IPI_RCVD, DOORBELL_RCVD and INT_PRIO of EVENT_MSG */
+static const struct model_filter ubox_filters[] = {
+	{ .first = 0x42, .last = 0x42, .umask = 0x1c, .op = FILTER_EQUAL,
+	  .attr = ATTR_TID, .width = 6 },
+};
+
+/* --- CHA: more of the unit mask is in the upper half of the control ------------- */
+
+#define CHA_UMASK_EXT	(0x3ffffffULL << 32)
+#define CHA_CTL		(MESH_CTL | CTL_TID_EN | CHA_UMASK_EXT)
+
+static const struct model_layout cha_layout = {
+	CTL_LAYOUT, BOX_CTL_LAYOUT, .umask_ext = CHA_UMASK_EXT,
+};
+
+static const struct model_reg cha_regs[] = {
+	ROW_BOX_CTL(0x0, 0),
+	ROW_CTL(0x1, 0, CHA_CTL, 0),
+	ROW_CTL(0x2, 1, CHA_CTL, 0),
+	ROW_CTL(0x3, 2, CHA_CTL, 0),
+	ROW_CTL(0x4, 3, CHA_CTL, 0),
+	ROW_FILTER(0x5, 0, 0x1ff, 0, "filter0"),
+	ROW_STATUS(0x7, 0xf, 0),
+	ROW_CTR(0x8, 0),
+	ROW_CTR(0x9, 1),
+	ROW_CTR(0xa, 2),
+	ROW_CTR(0xb, 3),
+};
+
+static const struct model_filter cha_filters[] = {
+	{ .last = 0xff, .ctl = CTL_TID_EN, .op = FILTER_EQUAL,
+	  .attr = ATTR_TID, .width = 9 },
+};
+
+/* @first, and six more at distances of 14 */
+#define CHAS_6(first) \
+	(first), (first) + 0xe, (first) + 0x1c, (first) + 0x2a, (first) + 0x38, \
+	(first) + 0x46
+
+static const u16 cha_bases[MAX_CHAS] = {
+	CHAS_6(0xe00), CHAS_6(0xe54), CHAS_6(0xea8),
+	CHAS_6(0xf0a), CHAS_6(0xf5e), 0xfb2, 0xfc0, 0xfce, 0xfdc,
+	CHAS_6(0xb60),
+};
+
+/* --- PCU ------------------------------------------------------------------- */
+
+#define PCU_CTL		(CTL_EV_SEL | CTL_OCC_SEL | CTL_EDGE_DET | CTL_OV_EN | \
+			 CTL_EN | CTL_INVERT | THRESH_5 | CTL_OCC_INVERT | \
+			 CTL_OCC_EDGE_DET)
+
+PCU_REGS_710(0, PCU_CTL, 0);
+
+/* --- memory controllers: places in the package's window of memory --------------- */
+
+#define CONTROLLER(n)	(0x10000 + 0x40000 * (n))
+#define CHANNEL(n, i)	(CONTROLLER(n) + 0x22800 + 0x4000 * (i))
+#define CHANNELS_OF(n)	CHANNEL(n, 0), CHANNEL(n, 1), CHANNEL(n, 2)
+
+static const u32 channels[CONTROLLERS * CHANNELS] = {
+	CHANNELS_OF(0), CHANNELS_OF(1), CHANNELS_OF(2), CHANNELS_OF(3),
+};
+
+static const u32 controllers[CONTROLLERS] = {
+	CONTROLLER(0), CONTROLLER(1), CONTROLLER(2), CONTROLLER(3),
+};
+
+/* --- iMC: a box is a channel, with its registers in memory ----------------------- */
+
+static const struct model_reg imc_regs[] = {
+	ROW_BOX_CTL(0x00, 0),
+	ROW_CTR(0x08, 0), ROW_CTL(0x40, 0, MESH_CTL, 0),
+	ROW_CTR(0x10, 1), ROW_CTL(0x44, 1, MESH_CTL, 0),
+	ROW_CTR(0x18, 2), ROW_CTL(0x48, 2, MESH_CTL, 0),
+	ROW_CTR(0x20, 3), ROW_CTL(0x4c, 3, MESH_CTL, 0),
+	ROW_FIXED_CTR(0x38),
+	ROW_FIXED_CTL(0x54, CTL_EN | CTL_OV_EN, MODEL_BIT(19), 0),
+	ROW_STATUS(0x5c, 0x1f, 0),
+};
+
+/* --- iMC free running: software can neither stop nor write these counters --------- */
+
+/* @mask: unit mask of the event as the in-tree driver has it */
+#define ROW_MEMORY_FREE(where, i, mask, text) \
+	{ .at = (where), .bytes = 8, .type = REG_FREE, .index = (i), .bits = 48, \
+	  .counts = true, .code = 0xff, .umask = (mask), .name = (text) }
+
+static const struct model_reg imc_free_running_regs[] = {
+	/* lines of 64 bytes */
+	ROW_MEMORY_FREE(0x2290, 0, 0x20, "read"),
+	ROW_MEMORY_FREE(0x2298, 1, 0x21, "write"),
+	ROW_MEMORY_FREE(0x22a0, 2, 0x30, "ddrt_read"),
+	ROW_MEMORY_FREE(0x22a8, 3, 0x31, "ddrt_write"),
+	ROW_MEMORY_FREE(0x22b0, 4, 0x10, "dclk"),
+};
+
+/* --- M2M: between the mesh and a controller ------------------------------------- */
+
+#define M2M_UMASK_EXT	(0xffULL << 32)
+#define M2M_CTL		(MESH_CTL | M2M_UMASK_EXT)
+
+static const struct model_layout m2m_layout = {
+	CTL_LAYOUT, BOX_CTL_LAYOUT, .umask_ext = M2M_UMASK_EXT,
+};
+
+static const struct model_reg m2m_regs[] = {
+	ROW_BOX_CTL(0x438, 0),
+	ROW_CTR(0x440, 0), ROW_CTL_64(0x468, 0, M2M_CTL),
+	ROW_CTR(0x448, 1), ROW_CTL_64(0x470, 1, M2M_CTL),
+	ROW_CTR(0x450, 2), ROW_CTL_64(0x478, 2, M2M_CTL),
+	ROW_CTR(0x458, 3), ROW_CTL_64(0x480, 3, M2M_CTL),
+	ROW_STATUS(0x4a8, 0xf, 0),
+};
+
+/* --- UPI ------------------------------------------------------------------------ */
+
+#define UPI_UMASK_EXT	(0xffffffULL << 32)
+#define UPI_CTL		(MESH_CTL | UPI_UMASK_EXT)
+
+static const struct model_layout upi_layout = {
+	CTL_LAYOUT, BOX_CTL_LAYOUT, .umask_ext = UPI_UMASK_EXT,
+};
+
+static const struct model_reg upi_regs[] = {
+	ROW_BOX_CTL(0x318, 0),
+	ROW_CTR(0x320, 0), ROW_CTL_64(0x350, 0, UPI_CTL),
+	ROW_CTR(0x328, 1), ROW_CTL_64(0x358, 1, UPI_CTL),
+	ROW_CTR(0x330, 2), ROW_CTL_64(0x360, 2, UPI_CTL),
+	ROW_CTR(0x338, 3), ROW_CTL_64(0x368, 3, UPI_CTL),
+	ROW_STATUS(0x37c, 0xf, 0),
+	{ .at = 0x94, .bytes = 4, .type = REG_LINK_PEER, .name = "link_peer" },
+	{ .at = 0x120, .bytes = 4, .type = REG_LINK_STATUS, .keep = MODEL_BIT(4),
+	  .name = "link_status" },
+};
+
+/*
+ * An event that needs a bit of each of two groups of its unit mask counts what has a bit of
+ * both in common.
+ */
+#define COMMON(from, to, bits) \
+	{ .first = (from), .last = (to), .umask = (bits), .drop_umask = true, \
+	  .op = FILTER_COMMON }
+
+/* TXL_FLITS and RXL_FLITS: one of the slots of bits 2:0, and a flit of bits 7:3 */
+static const struct model_filter upi_filters[] = {
+	COMMON(0x02, 0x03, 0x07), COMMON(0x02, 0x03, 0xf8),
+};
+
+/* --- M3UPI: between the mesh and UPI --------------------------------------------- */
+
+static const struct model_reg m3upi_regs[] = {
+	ROW_BOX_CTL(0xa0, 0),
+	ROW_CTR(0xa8, 0), ROW_CTL(0xd8, 0, MESH_CTL, 0),
+	ROW_CTR(0xb0, 1), ROW_CTL(0xdc, 1, MESH_CTL, 0),
+	ROW_CTR(0xb8, 2), ROW_CTL(0xe0, 2, MESH_CTL, 0),
+	ROW_CTR(0xc0, 3), ROW_CTL(0xe4, 3, MESH_CTL, 0),
+	ROW_STATUS(0xf8, 0xf, 0),
+};
+
+/* --- IO stacks: the MSRs of M2PCIe, IRP and IIO of a stack follow one another ------- */
+
+#define STACK_MSRS(table, number) \
+	.first = 0xa40, .last = 0xb2f, .bases = (table), .span = (number)
+#define STACKS(first) \
+	{ (first), (first) + 0x20, (first) + 0x40, (first) + 0x90, (first) + 0xb0, \
+	  (first) + 0xd0 }
+
+static const u16 m2pcie_bases[MAX_STACKS] = STACKS(0xa40);
+static const u16 irp_bases[MAX_STACKS] = STACKS(0xa4a);
+static const u16 iio_bases[MAX_STACKS] = STACKS(0xa50);
+
+static const struct model_reg m2pcie_regs[] = {
+	ROW_BOX_CTL(0x0, 0),
+	ROW_CTR(0x1, 0), ROW_CTL(0x6, 0, MESH_CTL, 0),
+	ROW_CTR(0x2, 1), ROW_CTL(0x7, 1, MESH_CTL, 0),
+	ROW_CTR(0x3, 2), ROW_CTL(0x8, 2, MESH_CTL, 0),
+	ROW_CTR(0x4, 3), ROW_CTL(0x9, 3, MESH_CTL, 0),
+	ROW_STATUS(0x5, 0xf, 0),
+};
+
+static const struct model_reg irp_regs[] = {
+	ROW_BOX_CTL(0x0, 0),
+	ROW_CTR(0x1, 0), ROW_CTL(0x3, 0, MESH_CTL, 0),
+	ROW_CTR(0x2, 1), ROW_CTL(0x4, 1, MESH_CTL, 0),
+	ROW_STATUS(0x5, 0x3, 0),
+};
+
+/* IIO: with a threshold of 12 bits */
+#define IIO_THRESH	(0xfffULL << CTL_THRESH_SHIFT)
+#define IIO_CH_MASK	(0xfffULL << 36)	/* a bit for each port, or part, of the stack */
+#define IIO_FC_MASK	(0x7ULL << 48)		/* posted, non-posted, completion */
+#define IIO_CTL		(CTL | IIO_THRESH | IIO_CH_MASK | IIO_FC_MASK)
+
+static const struct model_reg iio_regs[] = {
+	ROW_BOX_CTL(0x0, 0),
+	ROW_CTR(0x1, 0), ROW_CTL(0x8, 0, IIO_CTL, 0),
+	ROW_CTR(0x2, 1), ROW_CTL(0x9, 1, IIO_CTL, 0),
+	ROW_CTR(0x3, 2), ROW_CTL(0xa, 2, IIO_CTL, 0),
+	ROW_CTR(0x4, 3), ROW_CTL(0xb, 3, IIO_CTL, 0),
+	ROW_STATUS(0x7, 0xf, 0),
+};
+
+/* Masks of the control itself: a mask of 0 counts nothing */
+#define IIO_MASKS(from, to) \
+	{ .first = (from), .last = (to), .in_ctl = true, .op = FILTER_MEETS, \
+	  .attr = ATTR_PORT, .shift = 36, .width = 12 }, \
+	{ .first = (from), .last = (to), .in_ctl = true, .op = FILTER_MEETS, \
+	  .attr = ATTR_FC, .shift = 48, .width = 3 }
+
+static const struct model_filter iio_filters[] = {
+	/* DATA_REQ_OF_CPU, TXN_REQ_OF_CPU */
+	IIO_MASKS(0x83, 0x84),
+	/* DATA_REQ_BY_CPU, TXN_REQ_BY_CPU, COMP_BUF_INSERTS */
+	IIO_MASKS(0xc0, 0xc2),
+	/* COMP_BUF_OCCUPANCY */
+	{ .first = 0xd5, .last = 0xd5, .in_ctl = true, .op = FILTER_MEETS,
+	  .attr = ATTR_FC, .shift = 48, .width = 3 },
+};
+
+/* --- IIO free running ------------------------------------------------------------- */
+
+static const u16 ioclk_bases[MAX_STACKS] = STACKS(0xa55);
+static const u16 port_bases[MAX_STACKS] = { 0xaa0, 0xab0, 0xac0, 0xb30, 0xb40, 0xb50 };
+
+/* @where: offset from port_bases, or a register with @places of its own */
+#define ROW_STACK_FREE(where, places, i, mask, text) \
+	{ .at = (where), .bases = (places), .type = REG_FREE, .index = (i), \
+	  .bits = 48, .counts = true, .code = 0xff, .umask = (mask), .name = (text) }
+#define ROW_PORT_FREE(port, text) \
+	ROW_STACK_FREE(port, NULL, 1 + (port), 0x20 + (port), text)
+
+static const struct model_reg iio_free_running_regs[] = {
+	ROW_STACK_FREE(0xff, ioclk_bases, 0, 0x10, "ioclk"),
+	/* in 32 bytes */
+	ROW_PORT_FREE(0, "bw_in_port0"), ROW_PORT_FREE(1, "bw_in_port1"),
+	ROW_PORT_FREE(2, "bw_in_port2"), ROW_PORT_FREE(3, "bw_in_port3"),
+	ROW_PORT_FREE(4, "bw_in_port4"), ROW_PORT_FREE(5, "bw_in_port5"),
+	ROW_PORT_FREE(6, "bw_in_port6"), ROW_PORT_FREE(7, "bw_in_port7"),
+};
+
+/* --- box types --------------------------------------------------------------- */
+
+static const struct model_type box_types[] = {
+	{
+		.name = "ubox", BOXES(1, 1), .counters = 2, .has_fixed = true,
+		.thresh = 0x1f, .first = 0x700, .last = 0x70f,
+		TABLES(ubox), FILTERS(ubox),
+	},
+	{
+		.name = "cha", BOXES(1, MAX_CHAS), .counters = 4,
+		.thresh = 0xff, .relay = 0x1f,
+		.first = 0xb60, .last = 0xfe9, .bases = cha_bases, .span = 14,
+		TABLES_OF(cha, cha_layout), FILTERS(cha),
+	},
+	{
+		.name = "pcu", BOXES(1, 1), .counters = 4, .thresh = 0x1f,
+		.first = 0x710, .last = 0x71a, .clock = MODEL_PCLK,
+		TABLES_OF(pcu, e5_pcu_layout), FILTERS(pcu),
+	},
+	{
+		.name = "imc", BOXES(1, CONTROLLERS * CHANNELS), .memory = channels,
+		.counters = 4, .has_fixed = true, .status_shift = 1,
+		.fixed_status = 1, .thresh = 0xff, .clock = MODEL_DCLK,
+		TABLES(imc),
+	},
+	{
+		.name = "imc_free_running", BOXES(1, CONTROLLERS),
+		.memory = controllers, .clock = MODEL_DCLK,
+		TABLES(imc_free_running),
+	},
+	{
+		.name = "m2m", BOXES(1, CONTROLLERS), .pci = true, .counters = 4,
+		.thresh = 0xff, TABLES_OF(m2m, m2m_layout),
+	},
+	{
+		.name = "upi", BOXES(0, 3), .pci = true, .counters = 4,
+		.thresh = 0xff, .clock = MODEL_QCLK,
+		TABLES_OF(upi, upi_layout), FILTERS(upi),
+	},
+	{
+		.name = "m3upi", BOXES_AS(0, 3, "upi"), .pci = true, .counters = 4,
+		.thresh = 0xff, TABLES(m3upi),
+	},
+	{
+		.name = "m2pcie", BOXES_AS(1, MAX_STACKS, "iio"), .counters = 4,
+		.thresh = 0xff, STACK_MSRS(m2pcie_bases, 10), TABLES(m2pcie),
+	},
+	{
+		.name = "iio", BOXES(1, MAX_STACKS), .counters = 4,
+		.thresh = 0xfff, STACK_MSRS(iio_bases, 12), .clock = MODEL_IOCLK,
+		TABLES(iio), FILTERS(iio),
+	},
+	{
+		.name = "irp", BOXES_AS(1, MAX_STACKS, "iio"), .counters = 2,
+		.thresh = 0xff, STACK_MSRS(irp_bases, 6), .clock = MODEL_IOCLK,
+		TABLES(irp),
+	},
+	{
+		.name = "iio_free_running", BOXES_AS(1, MAX_STACKS, "iio"),
+		.first = 0xa55, .last = 0xb57, .bases = port_bases, .span = 8,
+		.clock = MODEL_IOCLK, TABLES(iio_free_running),
+	},
+};
+
+/* --- PCI functions, and other functions of their devices ----------------------- */
+
+static const struct model_reg ubox_pci_regs[] = {
+	{ .at = 0xc0, .bytes = 4, .type = REG_NODE_ID, .name = "node_id" },
+	{ .at = 0xd4, .bytes = 4, .type = REG_NODE_MAP, .name = "node_map" },
+};
+
+/* bits 22:12 of a controller's address */
+#define MEMORY_BAR(where, n, text) \
+	{ .at = (where), .bytes = 4, .type = REG_CONST, .keep = CONTROLLER(n) >> 12, \
+	  .name = (text) }
+
+static const struct model_reg memory_pci_regs[] = {
+	{ .at = 0xd0, .bytes = 4, .type = REG_MEMORY_BASE, .name = "mmio_base" },
+	MEMORY_BAR(0xd8, 0, "mem0_bar"),
+	MEMORY_BAR(0xdc, 1, "mem1_bar"),
+	MEMORY_BAR(0xe0, 2, "mem2_bar"),
+	MEMORY_BAR(0xe4, 3, "mem3_bar"),
+};
+
+/* CAPID6 and CAPID7: the CHAs of the die by position */
+static const struct model_reg capid_regs[] = {
+	{ .at = 0x9c, .bytes = 4, .type = REG_BOX_MASK, .name = "capid6" },
+	{ .at = 0xa0, .bytes = 4, .type = REG_BOX_MASK, .index = 32, .name = "capid7" },
+};
+
+#define SYSTEM(device, function, did, of, i, ...) \
+	{ .devfn = DEVFN(device, function), .id = (did), \
+	  .class_code = CLASS_SYSTEM, .type = (of), .box = (i), __VA_ARGS__ }
+#define TABLE(table)	.regs = (table), .nregs = MODEL_COUNT(table)
+#define COUNTERS(device, function, did, of, i) \
+	{ .devfn = DEVFN(device, function), .id = (did), \
+	  .class_code = CLASS_PERFORMANCE, .type = (of), .box = (i), \
+	  .pmon = true, .pcie = true }
+
+/*
+ * The mesh's function of stack @i on the stack's root bus, with the number that address
+ * decoders have for the stack in bits 6:4
+ */
+#define STACK_NUMBER(table, number) \
+	static const struct model_reg table[] = { \
+		{ .at = 0x3f4, .bytes = 4, .type = REG_CONST, .keep = (number) << 4, \
+		  .name = "sad_control" }, \
+	}
+STACK_NUMBER(stack0_numbers, 1);
+STACK_NUMBER(stack1_numbers, 2);
+STACK_NUMBER(stack2_numbers, 3);
+STACK_NUMBER(stack3_numbers, 4);
+STACK_NUMBER(stack4_numbers, 5);
+STACK_NUMBER(stack5_numbers, 0);
+#define STACK(number, i) \
+	SYSTEM(0, 0, 0x09a2, "iio", i, .bus = (number), .pcie = true, \
+	       TABLE(stack##i##_numbers))
+/* the root port of a part of stack @i, with the bus @lower below */
+#define ROOT_PORT(number, part, did, i, lower) \
+	{ .bus = (number), .devfn = DEVFN(2 + (part), 0), .id = (did), \
+	  .class_code = CLASS_BRIDGE, .type = "iio", .box = (i), .below = (lower) }
+
+static const struct model_function functions[] = {
+	SYSTEM(0, 0, 0x3450, "ubox", 0, .missing = MODEL_MISSING_UBOX,
+	       TABLE(ubox_pci_regs)),
+	SYSTEM(0, 1, 0x3451, "imc", 0, TABLE(memory_pci_regs)),
+
+	SYSTEM(30, 0, 0x3458, "pcu", 0),
+	SYSTEM(30, 3, 0x345b, "pcu", 0, .missing = MODEL_MISSING_CAPID,
+	       TABLE(capid_regs)),
+
+	SYSTEM(2, 0, 0x3440, "upi", 0),
+	COUNTERS(2, 1, 0x3441, "upi", 0),
+	SYSTEM(3, 0, 0x3440, "upi", 1),
+	COUNTERS(3, 1, 0x3441, "upi", 1),
+	SYSTEM(4, 0, 0x3440, "upi", 2),
+	COUNTERS(4, 1, 0x3441, "upi", 2),
+
+	SYSTEM(5, 0, 0x3445, "m3upi", 0),
+	COUNTERS(5, 1, 0x3446, "m3upi", 0),
+	SYSTEM(6, 0, 0x3445, "m3upi", 1),
+	COUNTERS(6, 1, 0x3446, "m3upi", 1),
+	SYSTEM(7, 0, 0x3445, "m3upi", 2),
+	COUNTERS(7, 1, 0x3446, "m3upi", 2),
+
+	COUNTERS(12, 0, 0x344a, "m2m", 0),
+	COUNTERS(13, 0, 0x344a, "m2m", 1),
+	COUNTERS(14, 0, 0x344a, "m2m", 2),
+	COUNTERS(15, 0, 0x344a, "m2m", 3),
+
+	/* lower buses: a root bus for each stack, with its devices below root ports */
+	STACK(1, 5),
+	STACK(2, 0),
+	ROOT_PORT(2, 0, 0x347a, 0, 7),
+	{ .bus = 7, .id = 0x1583, .class_code = CLASS_ETHERNET, .type = "iio", .box = 0 },
+	STACK(3, 1),
+	ROOT_PORT(3, 0, 0x347a, 1, 8),
+	{ .bus = 8, .id = 0x0a54, .class_code = CLASS_NVME, .type = "iio", .box = 1 },
+	STACK(4, 2),
+	STACK(5, 3),
+	ROOT_PORT(5, 2, 0x347c, 3, 9),
+	{ .bus = 9, .id = 0x0a54, .class_code = CLASS_NVME, .type = "iio", .box = 3 },
+	STACK(6, 4),
+};
+
+#define ICELAKE_COMMON \
+	.cpu_family = 6, .ubox_device = 0x3450, .counter_bits = 48, \
+	.freezes = true, .frz_all = FRZ_ALL, .unfrz_all = UNFRZ_ALL, \
+	.types = box_types, .ntypes = MODEL_COUNT(box_types), .num_c = "cha", \
+	.functions = functions, .nfunctions = MODEL_COUNT(functions), \
+	.nbuses = 7, .ubox_highest = true, .second_devfn = DEVFN(25, 0)
