@@ -38,12 +38,12 @@ FOREIGN := $(foreach cache,$(wildcard build/*/CMakeCache.txt build/sanitize/*/CM
 		sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' $(cache)))),,$(dir $(cache))))
 
 .DELETE_ON_ERROR:
-.PHONY: all help deps modules userspace selftests model-test demo demo-web check check-generations check-debug check-hardware \
+.PHONY: all help deps modules userspace selftests test-modules model-test demo demo-web check check-generations check-debug check-hardware \
 	sanitize fuzz soak soak-serve mutate bench vm lint abi install install-modules install-userspace dkms \
 	deb check-kernels check-packages catalogues docs version clean do-demo do-demo-web do-check do-check-generations do-soak do-soak-serve do-fuzz do-mutate \
 	do-bench do-vm kdir
 
-all: modules userspace selftests model-test ## the modules, the userspace and the tests
+all: modules userspace selftests test-modules model-test ## the modules, the userspace and the tests
 
 help: ## this list
 	@echo 'make [TARGET] [KERNEL=release | KDIR=tree]'
@@ -156,6 +156,14 @@ selftests: ## the tests' programs, and build/kselftest_install/run_kselftest.sh
 	@echo '  MAKE    $@'
 	+@$(MAKE) -s $(JOBS_FLAG) --no-print-directory -C selftests install USERCFLAGS=-Werror TESTS=
 
+# Kernel modules that tests load, as for the kernel that the VM boots
+TEST_STAGE = build/$(KVER)/modules
+
+test-modules: kdir ## the tests' kernel modules
+	@scripts/stage selftests/modules $(TEST_STAGE)
+	+@scripts/first-error $(TEST_STAGE)/errors.log '$(KVER)' \
+		$(MAKE) $(JOBS_FLAG) -C $(KDIR) M=$(CURDIR)/$(TEST_STAGE) modules
+
 MODEL := $(patsubst kmod/sim/%.c,build/model/%.o,$(wildcard kmod/sim/model/*.c kmod/sim/hw/*.c))
 MODEL_TESTS := $(patsubst selftests/sim/model/%.cpp,build/model/test/%.o,$(wildcard selftests/sim/model/*.cpp))
 MODEL_HEADERS := $(wildcard kmod/sim/model/*.h kmod/sim/hw/*.h selftests/sim/model/*.h selftests/sim/model/*.hpp)
@@ -253,7 +261,7 @@ do-check: all
 	@selftests/runner/get-prometheus build/prometheus > /dev/null || true
 	@selftests/runner/check --kernel $(VM_KERNEL) --jobs $(JOBS) $(TESTS)
 
-do-check-generations: modules selftests userspace
+do-check-generations: modules selftests test-modules userspace
 	@selftests/runner/check --generations --kernel $(VM_KERNEL) --jobs $(JOBS) $(TESTS)
 
 SECONDS ?= 1800

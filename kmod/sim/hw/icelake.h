@@ -358,7 +358,7 @@ static const struct model_reg ubox_pci_regs[] = {
 	  .name = (text) }
 
 static const struct model_reg memory_pci_regs[] = {
-	{ .at = 0xd0, .bytes = 4, .type = REG_MEMORY_BASE, .name = "mmio_base" },
+	{ .at = 0xd0, .bytes = 4, .type = REG_MEMORY_BASE, .name = "memory_base" },
 	MEMORY_BAR(0xd8, 0, "mem0_bar"),
 	MEMORY_BAR(0xdc, 1, "mem1_bar"),
 	MEMORY_BAR(0xe0, 2, "mem2_bar"),

@@ -304,7 +304,8 @@ const struct box_type *box_type_like(bool pci, bool interrupts, unsigned int gen
 	for (unsigned int i = 0; i < table.types; i++) {
 		const struct box_type *t = &table.type[i];
 
-		if (t->pci == pci && t->interrupts == interrupts && t->general >= general)
+		if (t->pci == pci && !t->memory && t->interrupts == interrupts &&
+		    t->general >= general)
 			return t;
 	}
 	return NULL;

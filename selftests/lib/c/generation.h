@@ -95,7 +95,7 @@ const char *box_type_of_many(void);
 unsigned int most_boxes(const char *type);
 unsigned int package_boxes(void);
 /*
- * First box type in MSRs or memory (@pci: in PCI space) with at least @general general counters whose
+ * First box type in MSRs (@pci: in PCI space) with at least @general general counters whose
  * overflows interrupt or not (@interrupts); NULL if there is none
  */
 const struct box_type *box_type_like(bool pci, bool interrupts, unsigned int general);

@@ -171,6 +171,18 @@ int sim_load(const char *params)
 	return load("sim/" SIM ".ko", params);
 }
 
+int module_load(const char *name, const char *params, ...)
+{
+	char file[64], text[256];
+	va_list args;
+
+	va_start(args, params);
+	vsnprintf(text, sizeof(text), params, args);
+	va_end(args);
+	snprintf(file, sizeof(file), "../modules/%s.ko", name);
+	return load(file, text);
+}
+
 unsigned int slowness(void)
 {
 	const char *text = getenv("UNCORE_SLOWNESS");

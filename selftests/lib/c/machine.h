@@ -41,6 +41,9 @@ int driver_unload(void);
 /* Unload the simulator. Return 0 or -errno; 0 if the simulator was not loaded. */
 int sim_unload(void);
 bool module_loaded(const char *name);
+/* Load a module of selftests/modules, such as "memory_user". Return 0 or -errno. */
+int module_load(const char *name, const char *params, ...)
+	__attribute__((format(printf, 2, 3)));
 /*
  * Unload module @name, and wait a few seconds until the module has no user: the kernel
  * releases an event of a BPF map some time after the map was closed. Return 0 or -errno.

@@ -242,7 +242,7 @@ int sim_trace(void (*fn)(const struct sim_access *a, void *arg), void *arg)
 
 static void count_write(const struct sim_access *a, void *arg)
 {
-	*(int *)arg += a->type == SIM_WRMSR || a->type == SIM_PCIWR;
+	*(int *)arg += a->type == SIM_WRMSR || a->type == SIM_PCIWR || a->type == SIM_MEMWR;
 }
 
 int sim_trace_writes(void)
@@ -334,4 +334,16 @@ bool pci_find(char *name, const char *type, unsigned int box, const char *has, i
 	if (n >= 0)
 		free(list);
 	return found;
+}
+
+uint64_t memory_find(const char *type, unsigned int box, int pkg)
+{
+	uint32_t at = box_register(type, 0, "memory_base"), base;
+	char function[16];
+
+	if (!at || !pci_find(function, type, 0, "beside", pkg) ||
+	    pci_config_read(function, at - box_type(type)->places[0], &base))
+		return 0;
+	/* bits 51:23 of the address */
+	return ((uint64_t)base << 23) + box_type(type)->places[box];
 }

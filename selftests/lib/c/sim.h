@@ -129,4 +129,10 @@ int pci_config_write(const char *function_name, unsigned int offset,
  */
 bool pci_find(char *name, const char *type, unsigned int box, const char *has, int pkg);
 
+/*
+ * Physical address at which the registers of a box in memory begin, from the register
+ * "memory_base" of the PCI function beside box 0; 0 if there is none
+ */
+uint64_t memory_find(const char *type, unsigned int box, int pkg);
+
 #endif
