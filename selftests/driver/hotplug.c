@@ -201,27 +201,29 @@ static bool is_counter_of(const struct box_type *t, uint32_t reg)
 
 				snprintf(name, sizeof(name), names[n], i);
 				at = box_register(t->name, box, name);
-				/* a counter in PCI space has two halves */
-				if (at && (reg == at || (t->pci && n && reg == at + 4)))
+				/* a counter that is no MSR has two halves */
+				if (at && (reg == at ||
+					   ((t->pci || t->memory) && n && reg == at + 4)))
 					return true;
 			}
 	return false;
 }
 
 /*
- * Count writes of counters and control registers of boxes that do not interrupt or are in
- * PCI space.  A migration must not write these registers: a stopped counter loses cycles.
+ * Count writes of counters and control registers of boxes that do not interrupt or are no
+ * MSRs.  A migration must not write these registers: a stopped counter loses cycles.
  */
 static void note_stop(const struct sim_access *a, void *arg)
 {
 	unsigned int *stops = arg;
 
-	if (a->type != SIM_WRMSR && a->type != SIM_PCIWR)
-		return;
 	for (unsigned int k = 0; *box_types[k]; k++) {
 		const struct box_type *t = box_type(box_types[k]);
 
-		if (t->pci == (a->type == SIM_PCIWR) && (t->pci || !t->interrupts) &&
+		enum sim_access_type write = t->memory ? SIM_MEMWR :
+					     t->pci ? SIM_PCIWR : SIM_WRMSR;
+
+		if (a->type == write && (write != SIM_WRMSR || !t->interrupts) &&
 		    is_counter_of(t, a->reg)) {
 			++*stops;
 			return;

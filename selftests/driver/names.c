@@ -497,6 +497,11 @@ static bool raw_read(const struct box *b, const char *name, bool is_filter, bool
 	const char *function = b->function[is_filter && b->function[1][0]];
 	int err;
 
+	if (b->type->memory) {
+		err = memory_read(b->type->name, b->index, b->pkg, name, &word);
+		*value = word;
+		return !err;
+	}
 	if (!b->type->pci)
 		return !msr_read(b->cpu, reg, value);
 	err = pci_config_read(function, reg, &word);

@@ -323,7 +323,7 @@ static void write_counters(void)
 	int cpu;
 
 	type = box_named(pmu_box(box->pmu), &index);
-	if (no_writes || type->pci || type->interrupts)
+	if (no_writes || type->pci || type->memory || type->interrupts)
 		return;
 	first = box_register(type->name, index, "ctr0");
 	cpu = pmu_cpu(box->pmu, box->pkg);

@@ -141,6 +141,8 @@ static int write_control(const struct box_type *t, unsigned int box, int pkg,
 	uint32_t reg = box_register(t->name, box, name);
 	char function[16];
 
+	if (t->memory)
+		return memory_write(t->name, box, pkg, name, value);
 	if (!t->pci)
 		return msr_write(package_cpu(pkg, 0), reg, value);
 	if (!pci_find(function, t->name, box, "box", pkg))
@@ -154,7 +156,7 @@ bool in_tree_write_twice(const char *box, int pkg, unsigned int event_select)
 	const struct box_type *t = box_named(box, &index);
 	bool ok = true;
 
-	if (!t->pci && access("/dev/cpu/0/msr", F_OK) && system("modprobe msr"))
+	if (!t->pci && !t->memory && access("/dev/cpu/0/msr", F_OK) && system("modprobe msr"))
 		return false;
 	for (unsigned int ctr = 0; ctr < t->general; ctr++) {
 		char name[16], shown[48];

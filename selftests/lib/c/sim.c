@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include "sim.h"
 #include "tap.h"
 
+#define MEMORY_PAGE	0x1000L
 #define CONTROL		"/sys/kernel/debug/xeon_uncore_sim/"
 #define PCI_DEVICES	"/sys/bus/pci/devices/"
 
@@ -346,4 +348,44 @@ uint64_t memory_find(const char *type, unsigned int box, int pkg)
 		return 0;
 	/* bits 51:23 of the address */
 	return ((uint64_t)base << 23) + box_type(type)->places[box];
+}
+
+/* Map the page of a register in memory through /dev/mem, and return the register or NULL. */
+static volatile uint32_t *map_register(const char *type, unsigned int box, int pkg,
+				       const char *name, void **page)
+{
+	uint64_t at = memory_find(type, box, pkg);
+	int fd = open("/dev/mem", O_RDWR | O_SYNC | O_CLOEXEC);
+
+	at += box_register(type, box, name) - box_type(type)->places[box];
+	*page = fd < 0 ? MAP_FAILED : mmap(NULL, MEMORY_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
+					   fd, at & -MEMORY_PAGE);
+	close(fd);
+	if (*page == MAP_FAILED)
+		return NULL;
+	return (void *)((char *)*page + at % MEMORY_PAGE);
+}
+
+int memory_read(const char *type, unsigned int box, int pkg, const char *name, uint32_t *value)
+{
+	void *page;
+	volatile uint32_t *reg = map_register(type, box, pkg, name, &page);
+
+	if (!reg)
+		return -errno;
+	*value = *reg;
+	munmap(page, MEMORY_PAGE);
+	return 0;
+}
+
+int memory_write(const char *type, unsigned int box, int pkg, const char *name, uint32_t value)
+{
+	void *page;
+	volatile uint32_t *reg = map_register(type, box, pkg, name, &page);
+
+	if (!reg)
+		return -errno;
+	*reg = value;
+	munmap(page, MEMORY_PAGE);
+	return 0;
 }

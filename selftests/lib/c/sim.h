@@ -134,5 +134,11 @@ bool pci_find(char *name, const char *type, unsigned int box, const char *has, i
  * "memory_base" of the PCI function beside box 0; 0 if there is none
  */
 uint64_t memory_find(const char *type, unsigned int box, int pkg);
+/*
+ * Access 32 bits of a register in memory through /dev/mem, and not through the driver. Return 0
+ * or -errno.
+ */
+int memory_read(const char *type, unsigned int box, int pkg, const char *name, uint32_t *value);
+int memory_write(const char *type, unsigned int box, int pkg, const char *name, uint32_t value);
 
 #endif
