@@ -15,6 +15,14 @@ from . import layout
 from .roles import boxes_by
 
 FILE = "perf-names.json"
+# Names of free-running counters, whose encodings perf's files lack, and event strings.
+# Counters without an event string here have no event in the catalogue.
+FREERUN = "_freerun"
+FREE_RUNNING = (
+    (re.compile(r"unc_iio_bandwidth_in\.part(\d)_freerun"), r"iio_free_running/bw_in_port\1/"),
+    (re.compile(r"unc_iio_clockticks_freerun"), "iio_free_running/ioclk/"),
+    (re.compile(r"unc_m_clockticks_freerun"), "imc_free_running/dclk/"),
+)
 
 
 def follows(name, letters, events):
@@ -41,8 +49,16 @@ def second_register(box, value):
                     for part in [field.extract(value << 32)] if part)
 
 
+def free_running(name):
+    """The event string for the name of a free-running counter, or None."""
+    return next((match.expand(terms) for pattern, terms in FREE_RUNNING
+                 for match in [pattern.fullmatch(name)] if match), None)
+
+
 def terms_of(entry, box, events):
     """The event string for an entry of perf's file; None if no string selects it."""
+    if entry["EventName"].lower().endswith(FREERUN):
+        return free_running(entry["EventName"].lower())
     fields = re.sub(r"\s|^(na|null)$", "", entry.get("Filter") or "")
     fields = re.sub(r"config1=(\w+)", lambda match: second_register(
         box, int(match[1], 0)), fields)
@@ -56,6 +72,8 @@ def terms_of(entry, box, events):
         fields.append("tid_en=1")
     code = number(entry, "EventCode")
     umask = number(entry, "UMask") | number(entry, "UMaskExt") << 8
+    if "umask" in box.format and not box.format["umask"].fits(umask):
+        return None
     # masks in the control of an IO stack
     masks = {field: number(entry, key) for key, field in (
         ("PortMask", "ch_mask"), ("FCMask", "fc_mask")) if field in box.format}
