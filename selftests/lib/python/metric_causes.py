@@ -19,6 +19,8 @@ RELAYS = {("cbox", 0x1f), ("cha", 0x1f)}
 # The table of requests of a CHA: bits 3:0 of the unit mask are queues, of which one must
 # fit, bits 5:4 hit and miss. Flits of UPI: bits 2:0 are slots, the others kinds.
 CHA_TOR = {("cha", 0x35), ("cha", 0x36)}
+# Generations whose TOR events have all conditions in the unit mask: a number, by its value.
+TOR_NUMBERS = {"icx"}
 FLITS = {("upi", 0x02), ("upi", 0x03)}
 FIXED = 0xff
 COUNTERS = 4
@@ -59,6 +61,8 @@ class Term:
         """What a counter of this term adds for each transaction of the cause."""
         if self.code != cause.code:
             return 0
+        if (self.box, self.code) in CHA_TOR and GENERATION in TOR_NUMBERS:
+            return cause.value if self.umask == cause.umask else 0
         met = self.umask & cause.umask
         low = 0x07 if (self.box, self.code) in FLITS else 0x0f
         if (self.box, self.code) in CHA_TOR | FLITS and not (met & low and met & ~low):
@@ -111,7 +115,7 @@ class Metric:
 
         names = "|".join(sorted(CODES[box], key=len, reverse=True))
         self._python = re.sub(
-            r"\b(%s)\b(?:\.([0-9a-f]{2}))?(?:\{([^}]*)\})?" % names, number,
+            r"\b(%s)\b(?:\.([0-9a-f]{2,9}))?(?:\{([^}]*)\})?" % names, number,
             formula)
 
     def value(self, counts, **names):
@@ -174,6 +178,22 @@ def cha_requests(code):
                                 near=near)
 
 
+def tor_numbers(code):
+    """Causes in the table of requests of a CHA, by unit mask: each opcode of the metrics from
+    cores and from devices, with each of the conditions, and hits and misses of any opcode."""
+    numbers = [0xc001fd01, 0xc001fe01, 0xc001fd04, 0xc001fe04]
+    for queue, compare, opcodes in ((0x01, 0x600, (0x100, 0x101, 0x102, 0x110, 0x111, 0x112,
+                                                   0x19a)),
+                                    (0x04, 0x200, (0x100, 0x11e, 0x188, 0x1a8))):
+        numbers += [(0xc00000 | opcode << 11 | compare | where) << 8 | queue
+                    for opcode in opcodes
+                    for where in (0x1ff, 0x1fd, 0x1fe, 0x0fe, 0x17e, 0x0ff, 0x17f, 0x186, 0x18a)]
+    for i, umask in enumerate(numbers):
+        # an average of entries that differ tells unit masks apart
+        for value in (2 + i % 5, 8 + i % 7) if code == 0x36 else (1,):
+            yield Cause("cha", code, umask, value)
+
+
 def packets():
     """Causes in QPI: each message class and opcode (Table 2-173, §2.12) for each node,
     with the response state of messages that have one (Table 2-172)."""
@@ -187,9 +207,16 @@ def packets():
                         match0=node << 13 | 0xc << 9 | ncb << 5)
 
 
-@functools.cache
 def causes_of(box, code):
     """A cause for each kind of transaction that terms with this code distinguish."""
+    if (box, code) in CHA_TOR and GENERATION in TOR_NUMBERS:
+        return list(tor_numbers(code))
+    return causes_by_bits(box, code)
+
+
+@functools.cache
+def causes_by_bits(box, code):
+    """As causes_of(), where bits of the unit mask and filters distinguish transactions."""
     if code == FIXED:
         return []
     if (box, code) in (("cbox", 0x35), ("cbox", 0x36)):

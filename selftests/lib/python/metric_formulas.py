@@ -27,7 +27,11 @@ CODES = {
            "HITME_LOOKUP": 0x70, "HITME_HIT": 0x71},
     "imc": {"ACT_COUNT": 0x01, "PRE_COUNT": 0x02, "CAS_COUNT": 0x04,
             "RPQ_INSERTS": 0x10, "WPQ_INSERTS": 0x20, "RPQ_OCCUPANCY": 0x80,
-            "WPQ_OCCUPANCY": 0x81, "TAGCHK": 0xd3, "PMM_RPQ_OCCUPANCY": 0xe0,
+            "WPQ_OCCUPANCY": 0x81,
+            # Ice Lake-SP: a clock beside the fixed counter, and queues of two pseudo-channels
+            "CLOCKTICKS": 0x00, "RPQ_OCCUPANCY_PCH0": 0x80, "RPQ_OCCUPANCY_PCH1": 0x81,
+            "WPQ_OCCUPANCY_PCH0": 0x82, "WPQ_OCCUPANCY_PCH1": 0x83,
+            "TAGCHK": 0xd3, "PMM_RPQ_OCCUPANCY": 0xe0,
             "PMM_RPQ_INSERTS": 0xe3, "PMM_WPQ_INSERTS": 0xe7, "POWER_THROTTLE_CYCLES": 0x41,
             "POWER_SELF_REFRESH": 0x43, "POWER_CKE_CYCLES": 0x83,
             "POWER_CHANNEL_DLLOFF": 0x84, "POWER_CHANNEL_PPD": 0x85,
@@ -48,7 +52,9 @@ CODES = {
             "REQUESTS": 0x50, "DIR_LOOKUP": 0x53},
     "m2m": {"DIRECT2CORE_TAKEN": 0x23, "DIRECT2CORE_NOT_TAKEN": 0x24,
             "DIRECT2CORE_OVERRIDE": 0x25, "PREFCAM_PROMOTIONS": 0x56,
-            "PREFCAM_INSERTS": 0x57},
+            "PREFCAM_INSERTS": 0x57,
+            # Ice Lake-SP
+            "TxC_BL": 0x40, "PREFCAM_ENTRIES": 0x6d, "PREFCAM_MERGES": 0x74},
     "upi": {"CLOCKTICKS": 0x01, "TxL_FLITS": 0x02, "RxL_FLITS": 0x03,
             "L1_POWER_CYCLES": 0x21, "TxL0P_POWER_CYCLES": 0x27},
     "iio": {"DATA_REQ_OF_CPU": 0x83, "DATA_REQ_BY_CPU": 0xc0},
@@ -472,12 +478,117 @@ def cascade_lake():
            "TAGCHK.01 / (TAGCHK.01 + TAGCHK.02 + TAGCHK.04)")
 
 
+def tor(event, opcode, where=0x1ff, queue=0x01):
+    """
+    A request in the table of a CHA of Ice Lake-SP, by the bits of its unit mask. Bits 7:0 are
+    the queue, 0x01 of cores or 0x04 of devices; above them @where has the bits that all
+    requests have but those that it leaves out: 0x001 hit, 0x002 miss, 0x004 DRAM, 0x008
+    persistent memory, 0x080 local, 0x100 remote. 0x200 compares @opcode, and 0x400 does so as it
+    was in the beginning, which holds for cores. 0xc00000 is near memory and other memory.
+    """
+    compare = 0x600 if queue == 0x01 else 0x200
+    return "%s.%x" % (event, (0xc00000 | opcode << 11 | compare | where) << 8 | queue)
+
+
+HIT, MISS, LOCAL, REMOTE, DRAM, PMEM = 0x1fd, 0x1fe, 0x0fe, 0x17e, 0x186, 0x18a
+RFO_ICX, CRD_ICX, DRD_ICX, PREFETCH, LLC_DATA = 0x100, 0x101, 0x102, 0x010, 0x19a
+RDCUR_ICX, ITOM_ICX, ITOM_NEAR_ICX = 0x11e, 0x188, 0x1a8
+DEVICES = 0x04
+
+
+def ice_lake_cha():
+    def core(opcode, where, event="TOR_INSERTS"):
+        return tor(event, opcode, where)
+
+    def both(opcode, where):
+        """The demand requests, and the prefetches of L1 and L2."""
+        return " + ".join((core(opcode, where), core(opcode | PREFETCH, where)))
+    for name, opcode in (("drd", DRD_ICX), ("rfo", RFO_ICX), ("crd", CRD_ICX)):
+        miss, hit = both(opcode, MISS), both(opcode, HIT)
+        yield "llc_%s_miss_pct" % name, "%", "(%s) / (%s + %s)" % (miss, miss, hit)
+    yield "llc_drd_mpi", "", "(%s + %s) / INSTRUCTIONS" % (
+        both(DRD_ICX, MISS), core(LLC_DATA, MISS))
+    yield "llc_crd_mpi", "", "(%s) / INSTRUCTIONS" % both(CRD_ICX, MISS)
+    for name, where in (("", 0x1ff), ("miss_", MISS), ("loc_miss_", LOCAL),
+                        ("rem_miss_", REMOTE), ("dram_", DRAM), ("pmem_", PMEM)):
+        formula = " / ".join(core(DRD_ICX, where, event)
+                             for event in ("TOR_OCCUPANCY", "TOR_INSERTS"))
+        if where not in (DRAM, PMEM):
+            yield "avg_tor_drd_%slatency" % name, "cycles", formula
+        yield "avg_tor_drd_%slatency_ns" % name, "ns", formula + TO_NS
+    yield "avg_tor_drds_miss_when_ne", "", \
+        core(DRD_ICX, MISS, "TOR_OCCUPANCY") + " / COUNTER0_OCCUPANCY{thresh=1}"
+    reads = [both(DRD_ICX, where) for where in (LOCAL, REMOTE)]
+    for name, part in zip(("loc", "rem"), reads):
+        yield "llc_drd_miss_to_%s_mem" % name, "%", "(%s) / (%s + %s)" % (part, *reads)
+    yield "llc_drd_miss_bw_rate", "GiB/s", \
+        "(%s) * 64" % both(DRD_ICX, MISS) + GIB_A_SECOND
+
+
+def ice_lake_devices():
+    def device(*opcodes, where=0x1ff):
+        return "(%s)" % " + ".join(tor("TOR_INSERTS", opcode, where, DEVICES)
+                                   for opcode in opcodes)
+    hit, miss = ("TOR_INSERTS.c001%s04" % bits for bits in ("fd", "fe"))
+    yield "ddio_hit_pct", "%", "%s / (%s + %s)" % (hit, hit, miss)
+    kinds = {"rdcur": RDCUR_ICX, "itom": ITOM_ICX, "rfo": RFO_ICX}
+    for name, opcode in kinds.items():
+        yield "ddio_miss_" + name, "", device(opcode, where=MISS)
+    writes = (ITOM_ICX, ITOM_NEAR_ICX)
+    for name, where in (("", 0x1ff), ("local_", 0x0ff), ("remote_", 0x17f), ("miss_", MISS)):
+        yield "ddio_read_%sbw_rate" % name, "GiB/s", \
+            device(RDCUR_ICX, where=where) + " * 64" + GIB_A_SECOND
+        yield "ddio_write_%sbw_rate" % name, "GiB/s", \
+            device(*writes, where=where) + " * 64" + GIB_A_SECOND
+    for name, *opcodes in (("read", RDCUR_ICX), ("full_write", ITOM_ICX),
+                           ("partial_write", ITOM_NEAR_ICX, RFO_ICX)):
+        yield "ddio_%s_miss_pct" % name, "%", "%s / %s" % (
+            device(*opcodes, where=MISS), device(*opcodes))
+
+
+def ice_lake():
+    """Differences from Skylake-SP and Cascade Lake-SP: a TOR event has its opcode in the unit
+    mask; prefetches have opcodes of their own; a row is left open or not by a bit; reads and
+    writes wait in two queues each; the fixed counter of a channel is slower than the DRAM
+    clock; a stack has eight parts."""
+    for row in (*ice_lake_cha(), *ice_lake_devices()):
+        yield "cha", *row
+    reads, writes, clock = "CAS_COUNT.0f", "CAS_COUNT.30", "CLOCKTICKS"
+    for name, count in (("reads", reads), ("writes", writes),
+                        ("total", "(%s + %s)" % (reads, writes))):
+        yield "imc", "mem_bw_" + name, "Bytes", count + " * 64"
+        yield "imc", "mem_bw_%s_rate" % name, "GiB/s", count + " * 64" + GIB_A_SECOND
+    yield "imc", "pct_requests_page_empty", "%", "(ACT_COUNT.0b - PRE_COUNT.0c) / CAS_COUNT.3f"
+    yield "imc", "pct_requests_page_miss", "%", "PRE_COUNT.0c / CAS_COUNT.3f"
+    yield "imc", "pct_requests_page_hit", "%", "1 - ACT_COUNT.0b / CAS_COUNT.3f"
+    yield "imc", "imc_util", "%", "4 * (%s + %s) / %s" % (reads, writes, clock)
+    for name, event in (("ppd", "POWER_CHANNEL_PPD"), ("self_refresh", "POWER_SELF_REFRESH")):
+        yield "imc", "pct_cycles_" + name, "%", "%s / %s" % (event, clock)
+    yield ("imc", "pct_cycles_critical_throttle", "%", "(POWER_CRITICAL_THROTTLE_CYCLES.01 + "
+           "POWER_CRITICAL_THROTTLE_CYCLES.02) / (2 * %s)" % clock)
+    for name, queue in (("read", "RPQ"), ("write", "WPQ")):
+        yield ("imc", "dram_%s_latency_ns" % name, "ns", "(%s_OCCUPANCY_PCH0 + "
+               "%s_OCCUPANCY_PCH1) / %s_INSERTS.03" % (queue, queue, queue) + TO_NS)
+    yield ("imc", "pmem_read_latency_ns", "ns",
+           "PMM_RPQ_OCCUPANCY.01 / PMM_RPQ_INSERTS" + TO_NS)
+    for name, formula in (("io_read", "DATA_REQ_OF_CPU.01"),
+                          ("io_write", "DATA_REQ_OF_CPU.04"),
+                          ("mmio_write", "DATA_REQ_BY_CPU.01"),
+                          ("mmio_read", "DATA_REQ_BY_CPU.04")):
+        yield "iio", name + "_bw_rate", "GiB/s", \
+            formula + "{ch_mask=0xff,fc_mask=7} * 4" + GIB_A_SECOND
+    yield "m2m", "direct2core_pct", "%", "TxC_BL.02 / (TxC_BL.01 + TxC_BL.02 + TxC_BL.04)"
+    yield "m2m", "prefetch_used_pct", "%", \
+        "PREFCAM_MERGES.15 / (PREFCAM_ENTRIES.15 + PREFCAM_ENTRIES.2a)"
+
+
 # The tables of each generation; a row of a later table replaces the row with the same name
 # of an earlier table. NO_BOX and NO_METRIC are rows that a generation lacks.
 TABLES = {"hswep": (haswell,), "bdwep": (haswell,), "bdwde": (haswell,),
           "ivbep": (haswell, ivy_bridge),
           "snbep": (haswell, ivy_bridge, sandy_bridge), "skx": (skylake,),
-          "clx": (skylake, cascade_lake), "cpx": (skylake, cascade_lake)}
+          "clx": (skylake, cascade_lake), "cpx": (skylake, cascade_lake),
+          "icx": (skylake, cascade_lake, ice_lake)}
 NO_BOX = {"bdwde": ("sbox", "qpi", "r3qpi"), "ivbep": ("sbox",),
           "snbep": ("sbox",)}
 NO_METRIC = {
