@@ -70,9 +70,10 @@ static const char *beyond_in_tree(const struct cat_event *e)
 		return "not for counter 0, which it would use";
 	if (cat_is_relay(e))
 		return "counts nothing alone, see below";
-	if (e->config >> 32 && !strcmp(e->box, "upi"))
+	if (e->config >> 32 && (!strcmp(e->box, "upi") || !strcmp(e->box, "m2m")))
 		return "the unit mask's extension, see intree_differs_mesh.c";
-	if (!strcmp(e->box, "cha") && (e->code == 0x35 || e->code == 0x36) && !e->config1)
+	if (!strcmp(e->box, "cha") && (e->code == 0x35 || e->code == 0x36) && !e->config1 &&
+	    pmu_has_field(driver_pmu(OURS, "cha_0"), "filter_opc0"))
 		return "the filter's neutral value, see intree_differs_mesh.c";
 	return NULL;
 }
@@ -242,6 +243,8 @@ static const char *missing_feature(const struct filter_case *f)
 		return "no such field";
 	if (strstr(f->event, "filter_link") && generation()->links_of.event != 0x35)
 		return "links are of another event";
+	if (!strcmp(type, "pcu") && !cat_find_code("pcu", 0x0b, 0))
+		return "no such event";
 	return NULL;
 }
 

@@ -45,6 +45,14 @@ int pmu_file(const char *pmu, const char *file, char *text, size_t size)
 	return read_text(path, text, size);
 }
 
+bool pmu_has_field(const char *pmu, const char *field)
+{
+	char file[64], text[64];
+
+	snprintf(file, sizeof(file), "format/%s", field);
+	return !pmu_file(pmu, file, text, sizeof(text));
+}
+
 int pmu_type(const char *pmu)
 {
 	char text[32];

@@ -38,6 +38,8 @@ int pmu_other_cpu(const char *pmu, int pkg);
  * or -errno.
  */
 int pmu_file(const char *pmu, const char *file, char *text, size_t size);
+/* Return whether a PMU has a field in its folder "format". */
+bool pmu_has_field(const char *pmu, const char *field);
 
 /* Package of a CPU, or the number of its die where packages have several; or -1 */
 int cpu_package(int cpu);
