@@ -378,7 +378,7 @@ def test_unread():
 def test_largest_increment():
     """An event without MaxInc has its box type's."""
     with tempfile.TemporaryDirectory() as folder:
-        copy_catalogue(folder, {"skx", "clx"})
+        copy_catalogue(folder, {"skx", "clx", "icx"})
         run = generate("--catalogue", folder, "--generation", "skx", "--tsv",
                        folder + "/tsv")
         with open(folder + "/tsv", encoding="utf-8") as file:
