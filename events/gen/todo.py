@@ -85,7 +85,8 @@ def _box_types(generation, top, frontside):
     modelled = {box.name for box in generation.root.boxes
                 if generation.root.name == MODELLED}
     for box in generation.boxes:
-        if not box.names and not frontside:
+        # other tools may call free-running counters by the box type of general ones
+        if not box.names and box.counters and not frontside:
             yield "%s/boxes.json" % generation.shown, box.name + \
                 ": give Names, which other tools have for it"
         places = list(BOX_PLACES)
