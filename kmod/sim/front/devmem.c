@@ -5,6 +5,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/ioport.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -55,15 +56,25 @@ static const struct vm_operations_struct sim_user_ops = {
 	.fault = sim_user_fault,
 };
 
-static bool sim_pages_claimed(u64 page)
+/*
+ * Return whether a mapping is simulated. If a driver has reserved a part of it for itself, the
+ * kernel's function runs, which refuses the mapping.
+ */
+static bool sim_pages_claimed(u64 page, u64 size)
 {
-	return model_memory_claims(&sim.config, page << PAGE_SHIFT);
+	u64 at = page << PAGE_SHIFT;
+
+	return model_memory_claims(&sim.config, at) &&
+	       region_intersects(at, size, IORESOURCE_MEM | IORESOURCE_EXCLUSIVE,
+				 IORES_DESC_NONE) == REGION_DISJOINT;
 }
 
 #ifdef UNC_MMAP_PREPARE
 static bool sim_mmap_takes(const struct pt_regs *regs)
 {
-	return sim_pages_claimed(((struct vm_area_desc *)regs->di)->pgoff);
+	const struct vm_area_desc *desc = (void *)regs->di;
+
+	return sim_pages_claimed(desc->pgoff, desc->end - desc->start);
 }
 
 /*
@@ -87,7 +98,9 @@ static struct sim_hook sim_mmap_hook = {
 #else
 static bool sim_mmap_takes(const struct pt_regs *regs)
 {
-	return sim_pages_claimed(((struct vm_area_struct *)regs->si)->vm_pgoff);
+	const struct vm_area_struct *vma = (void *)regs->si;
+
+	return sim_pages_claimed(vma->vm_pgoff, vma->vm_end - vma->vm_start);
 }
 
 /* Runs in place of mmap_mem() of /dev/mem for simulated addresses. */

@@ -354,8 +354,8 @@ static const struct model_reg ubox_pci_regs[] = {
 
 /* bits 22:12 of a controller's address */
 #define MEMORY_BAR(where, n, text) \
-	{ .at = (where), .bytes = 4, .type = REG_CONST, .keep = CONTROLLER(n) >> 12, \
-	  .name = (text) }
+	{ .at = (where), .bytes = 4, .type = REG_MEMORY_BAR, .index = 1 + (n), \
+	  .keep = CONTROLLER(n) >> 12, .name = (text) }
 
 static const struct model_reg memory_pci_regs[] = {
 	{ .at = 0xd0, .bytes = 4, .type = REG_MEMORY_BASE, .name = "memory_base" },

@@ -124,7 +124,26 @@ static bool config_valid(const struct model_config *c)
 	       (c->counter_bits == 44 || c->counter_bits == MODEL_COUNTER_BITS) &&
 	       within(c->fixed_bits, MODEL_MIN_FIXED_BITS, MODEL_COUNTER_BITS) &&
 	       c->irp_counters <= 2 &&
-	       c->num_c >= -1 && c->num_c <= 31 && node_map_valid(c);
+	       c->num_c >= -1 && c->num_c <= 63 && node_map_valid(c);
+}
+
+/* Have the registers with addresses in memory hold what firmware has written. */
+static void set_addresses(struct model *m)
+{
+	const struct model_function *f = m->gen->functions, *end = f + m->gen->nfunctions;
+	const struct model_reg *r;
+	unsigned int pkg;
+
+	for (; f < end; f++)
+		for (r = f->regs; f->regs && r < f->regs + f->nregs; r++)
+			for (pkg = 0; pkg < m->cfg.packages; pkg++) {
+				if (r->type == REG_MEMORY_BASE)
+					m->pkg[pkg].address[r->index] =
+						model_memory_window(&m->cfg, pkg) /
+						MODEL_MEMORY_WINDOW;
+				else if (r->type == REG_MEMORY_BAR)
+					m->pkg[pkg].address[r->index] = r->keep;
+			}
 }
 
 /**
@@ -168,6 +187,7 @@ int model_init(struct model *m, const struct model_config *cfg,
 			}
 		}
 	}
+	set_addresses(m);
 	model_reset(m);
 	return 0;
 }

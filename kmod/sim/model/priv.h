@@ -78,7 +78,8 @@ enum model_reg_type {
 	REG_LINK_STATUS,	/* reads @keep if another package is at the end of the link */
 	REG_LINK_PEER,		/* reads the link's other end: node id in 19:16, port in 12:8 */
 	REG_DIE,		/* reads 0 with the least boxes of generation.die, else @keep */
-	REG_MEMORY_BASE,	/* reads bits 51:23 of the address of the package's window */
+	REG_MEMORY_BASE,	/* at first bits 51:23 of the address of the package's window */
+	REG_MEMORY_BAR,		/* at first @keep; like the base it keeps what is written */
 	REG_ABSENT,		/* a register of other generations only: MSR accesses fault */
 	REG_JOINT,		/* control in the upper half, count in the lower half */
 	REG_JOINT_GLOBAL,	/* freezes, clears and reports all REG_JOINT counters */
@@ -408,6 +409,7 @@ struct model_box {
 enum model_stage { STAGE_FREEZE, STAGE_STATUS, STAGE_PMI, STAGES };
 
 #define MODEL_MAX_MESSAGES	4
+#define MODEL_MAX_ADDRESSES	5	/* REG_MEMORY_BASE, and REG_MEMORY_BAR of four controllers */
 
 /**
  * struct model_message - an overflow that was signalled to the UBox
@@ -442,6 +444,8 @@ struct model_ratio {
  * @frozen_at: time of the last freeze or unfreeze, in ns
  * @message: overflows with a pending stage
  * @messages: number of @message
+ * @address: the registers REG_MEMORY_* by their index. Firmware writes them once; the window
+ *	does not move if software writes them
  * @uclk: the present frequency of UCLK by its ratio to the nominal frequency
  * @uclk_khz: the present frequency of UCLK; 0: it is stopped
  * @uclk_from: cycle of the model's time at which the frequency last changed
@@ -454,6 +458,7 @@ struct model_package {
 	u64 frozen_at;
 	struct model_message message[MODEL_MAX_MESSAGES];
 	u8 messages;
+	u32 address[MODEL_MAX_ADDRESSES];
 	struct model_ratio uclk;
 	u32 uclk_khz;
 	u64 uclk_from, uclk_cycles;

@@ -150,7 +150,8 @@ static u64 read_global(const struct model *m, unsigned int pkg,
 	case REG_DIE:
 		return die_is_smallest(m) ? 0 : r->keep;
 	case REG_MEMORY_BASE:
-		return model_memory_window(&m->cfg, pkg) / MODEL_MEMORY_WINDOW;
+	case REG_MEMORY_BAR:
+		return p->address[r->index];
 	default:
 		return r->keep;
 	}
@@ -417,6 +418,11 @@ int model_reg_write(struct model *m, struct model_box *b,
 		break;
 	case REG_GLOBAL_CONFIG:
 		m->pkg[b->pkg].config = value & r->keep;
+		break;
+	case REG_MEMORY_BASE:
+	case REG_MEMORY_BAR:
+		m->pkg[b->pkg].address[r->index] &= ~mask;
+		m->pkg[b->pkg].address[r->index] |= value;
 		break;
 	default:
 		break;

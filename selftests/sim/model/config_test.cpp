@@ -41,7 +41,7 @@ TEST(Config, IsChecked) {
   EXPECT_NE(init(with([](auto& c) { c.counter_bits = 40; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.fixed_bits = 31; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.fixed_bits = 49; })), 0);
-  EXPECT_NE(init(with([](auto& c) { c.num_c = 32; })), 0);
+  EXPECT_NE(init(with([](auto& c) { c.num_c = 64; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.num_c = -2; })), 0);
   EXPECT_EQ(init(with([](auto& c) { c.node_map = 020; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.node_map = 033; })), 0);

@@ -144,8 +144,14 @@ TEST_F(Memory, ThePciFunctionHasTheAddressOfThePackagesWindow) {
     EXPECT_EQ(m.pci_read(devfn(0, 1), 0xd0, 4, pkg),
               (kBase + pkg * MODEL_MEMORY_WINDOW) >> 23);
   }
-  m.pci_write(devfn(0, 1), 0xd0, 0);
-  EXPECT_EQ(m.pci_read(devfn(0, 1), 0xd0), kBase >> 23);
+}
+
+TEST_F(Memory, ARegisterWithAnAddressKeepsWhatIsWrittenAndTheWindowStays) {
+  write(box + kCtr0, 5);
+  m.pci_write(devfn(0, 1), 0xd0, 0x1234);
+  EXPECT_EQ(m.pci_read(devfn(0, 1), 0xd0), 0x1234u);
+  EXPECT_EQ(m.pci_read(devfn(0, 1), 0xd0, 4, 1), (kBase + MODEL_MEMORY_WINDOW) >> 23);
+  EXPECT_EQ(read(box + kCtr0), 5u);
 }
 
 TEST_F(Memory, ABaseIsAMultipleOfTheWindow) {
