@@ -14,6 +14,7 @@
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/sched/task.h>
+#include <linux/sizes.h>
 #include <asm/apic.h>
 #include <asm/nmi.h>
 
@@ -153,12 +154,28 @@ static void run_strings(void)
 		expect("memset_io", readq(box + CTR(i)), 0x5a5a5a5a5a5aULL);
 }
 
+/* A mapping of the package's whole window, which the kernel makes of large pages */
+static void run_window(void)
+{
+	void __iomem *window = ioremap(base & ~(SZ_8M - 1), SZ_8M);
+
+	if (!window) {
+		expect("ioremap()", 0, 1);
+		return;
+	}
+	writeq(pattern, window + (base & (SZ_8M - 1)) + CTR(2));
+	expect("a write by large pages", readq(box + CTR(2)), pattern);
+	expect("a read by large pages", readq(window + (base & (SZ_8M - 1)) + CTR(2)), pattern);
+	iounmap(window);
+}
+
 static void run_widths(void)
 {
 	run_reads();
 	run_writes();
 	run_instructions();
 	run_strings();
+	run_window();
 	expect("no register", readl(box + 0x1000), 0);
 }
 

@@ -40,6 +40,8 @@ static void __attribute__((constructor)) need_memory(void)
 {
 	if (!memory_type())
 		tap_skip_all("%s has no registers in memory", generation()->name);
+	if (system("grep -q ' kmmio_handler$' /proc/kallsyms"))
+		tap_skip_all("this kernel has no mmiotrace");
 }
 
 static uint64_t last_box(void)
