@@ -224,7 +224,7 @@ static const struct {
 	{ "clock", sim_clock_init, sim_clock_exit },
 	{ "CPU hotplug", sim_hotplug_init, sim_hotplug_exit },
 	{ "MSRs", sim_msr_init, sim_msr_exit },
-	{ "memory", sim_mapping_init, sim_mapping_exit },
+	{ "registers in memory", sim_mapping_init, sim_mapping_exit },
 	{ "PCI buses", sim_pci_init, sim_pci_exit },
 	{ "power", sim_power_init, sim_power_exit },
 	{ "other PMU", sim_other_pmu_init, sim_other_pmu_exit },

@@ -4,7 +4,7 @@
 # channels, over perf with the in-tree driver and with this driver, and by the registers;
 # and the traffic of the IO stacks.
 #
-# usage: thirdparty_pcm.sh CHANNELS, the memory channels of a package
+# usage: thirdparty_pcm.sh GENERATION
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$here/../lib/shell/tap.sh"
@@ -13,7 +13,15 @@ here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/pcm.sh
 . "$here/../lib/shell/pcm.sh"
 
-channels=${1:?usage: $0 CHANNELS}
+case ${1:?usage: $0 GENERATION} in
+icx)
+	# of the three channels of a controller that intel_uncore has, PCM takes two itself
+	channels=12 by_registers=(0 1 3 4 6 7 9 10) write_umask=0x10
+	;;
+*)
+	channels=6 by_registers=()
+	;;
+esac
 for tool in pcm-memory pcm-iio pcm-pcie; do
 	command -v $tool > /dev/null || tap_skip_all "$tool is not installed"
 done
@@ -59,7 +67,7 @@ done
 shows xeon_uncore "${iio[@]}"
 unset PCM_USE_UNCORE_PERF
 load none
-pcm registers
+pcm registers "${by_registers[@]}"
 shows registers "${iio[@]}"
 shows registers "${pcie[@]}"
 tap_end

@@ -381,12 +381,12 @@ static const struct model_reg capid_regs[] = {
 	  .pmon = true, .pcie = true }
 
 /*
- * The mesh's function of stack @i on the stack's root bus, with the number that address
- * decoders have for the stack in bits 6:4
+ * The mesh's function of stack @i on the stack's root bus: the number that address decoders
+ * have for the stack in bits 6:4, the package in bits 3:0
  */
 #define STACK_NUMBER(table, number) \
 	static const struct model_reg table[] = { \
-		{ .at = 0x3f4, .bytes = 4, .type = REG_CONST, .keep = (number) << 4, \
+		{ .at = 0x3f4, .bytes = 4, .type = REG_PACKAGE, .keep = (number) << 4, \
 		  .name = "sad_control" }, \
 	}
 STACK_NUMBER(stack0_numbers, 1);

@@ -71,6 +71,7 @@ enum model_reg_type {
 	REG_FREE,		/* a free-running counter */
 	REG_GLOBAL_CTL, REG_GLOBAL_STATUS, REG_GLOBAL_CONFIG,
 	REG_CONST,		/* reads @keep */
+	REG_PACKAGE,		/* reads @keep and, in the lowest bits, the package's number */
 	REG_BOX_MASK,		/* reads a bit for each box of generation.num_c, from @index on */
 	REG_BUSES,		/* reads @keep and, from bus @index on, a byte for each bus */
 	REG_NODE_ID,		/* reads the package's node id */

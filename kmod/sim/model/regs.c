@@ -143,6 +143,8 @@ static u64 read_global(const struct model *m, unsigned int pkg,
 		return ((1ULL << model_config_reset(m)) - 1) >> r->index;
 	case REG_BUSES:
 		return bus_numbers(m, pkg) >> (8 * r->index) | r->keep;
+	case REG_PACKAGE:
+		return r->keep | pkg;
 	case REG_NODE_ID:
 		return node_id(m, pkg);
 	case REG_NODE_MAP:

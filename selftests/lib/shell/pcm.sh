@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Intel PCM measures known traffic of the memory channels: source this after machine.sh. The
-# script sets $work to a folder, and $channels to the memory channels of a package.
+# script sets $work to a folder, $channels to the memory channels of a package, and may set
+# $write_umask to the unit mask of a write.
 # shellcheck shell=bash disable=SC2154
 
 # share PACKAGE CHANNEL: print the number of cache lines, in hundred millions, that a
@@ -17,7 +18,7 @@ channel_traffic()
 		for ((channel = 0; channel < channels; channel++)); do
 			printf "pkg=$package box=imc_$channel event=0x4 %s\n" \
 				"umask=1 count=$(share "$package" "$channel")00000000" \
-				"umask=4 count=$(($(share "$package" "$channel") / 2))00000000"
+				"umask=${write_umask:-4} count=$(($(share "$package" "$channel") / 2))00000000"
 		done
 	done
 }
@@ -41,12 +42,13 @@ pcm_rates()
 		}' "$1"
 }
 
-# pcm DRIVER: check the rates of PCM, which uses perf if PCM_USE_UNCORE_PERF is set. PCM
-# prints rates over an unknown time, so compare the ratio of each rate to the first rate,
-# within the precision of two decimals.
+# pcm DRIVER [CHANNEL...]: check the rates of PCM, which uses perf if PCM_USE_UNCORE_PERF is
+# set. It shows these channels of a package, or all. PCM prints rates over an unknown time, so
+# compare the ratio of each rate to the first rate, within the precision of two decimals.
 pcm()
 {
-	local wrong
+	local wrong shown=("${@:2}")
+	((${#shown[@]})) || mapfile -t shown < <(seq 0 $((channels - 1)))
 	if ! command -v pcm-memory > /dev/null; then
 		tap_skip "pcm is not installed" "$1: PCM"
 		return
@@ -60,10 +62,10 @@ pcm()
 	tap_ok $? "$1: pcm-memory ends well" ||
 		tap_diag "$(tail -5 "$work/errors")"
 	pcm_rates "$work/pcm" > "$work/rates"
-	tap_eq "$(wc -l < "$work/rates")" $((sockets * channels)) \
+	tap_eq "$(wc -l < "$work/rates")" $((sockets * ${#shown[@]})) \
 		"$1: pcm-memory shows each channel" || tap_diag "$(cat "$work/pcm")"
 	wrong=$(while read -r package channel rates; do
-		echo "$(share "$package" "$channel")" "$rates"
+		echo "$(share "$package" "${shown[channel]}")" "$rates"
 	done < "$work/rates" | awk '
 		NR == 1 { of = $1; rate = $2 }
 		function differs(got, share) {
