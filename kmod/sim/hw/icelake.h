@@ -28,6 +28,9 @@
 static const struct model_reg ubox_regs[] = {
 	{ .at = 0x700, .type = REG_GLOBAL_CTL, .name = "global_ctl",
 	  .wo = FRZ_ALL | UNFRZ_ALL },
+	/* PCM takes the number of CHAs from bits 5:0 */
+	{ .at = 0x702, .type = REG_GLOBAL_CONFIG, .name = "global_config",
+	  .keep = 0x3f },
 	ROW_FIXED_CTL(0x703, CTL_EN | CTL_OV_EN, 0, 0),
 	ROW_FIXED_CTR(0x704),
 	ROW_CTL(0x705, 0, CTL | THRESH_5, 0),
