@@ -320,6 +320,7 @@ struct unc_global_regs {
 struct unc_ubox {
 	u16 device;
 	bool lowest;		/* the UBox's bus is the package's lowest; else its highest */
+	u8 above;		/* further buses of the package behind its highest */
 	u16 node_id;		/* offset of the NUMA node's number */
 	u16 node_map;		/* offset of the numbers of all packages' nodes */
 };

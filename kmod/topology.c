@@ -81,13 +81,16 @@ struct unc_box *unc_topology_box(struct unc_package *pkg,
 	return box;
 }
 
-/* Take bus @number, and the buses beyond it as seen from the UBox, from a package. */
+/*
+ * Take bus @number, where another package has its UBox, and the buses beyond it as seen from
+ * this package's UBox, from a package.
+ */
 static void unc_cut_buses(struct unc_package *pkg, int number)
 {
 	if (unc.gen->ubox.lowest)
 		pkg->last_bus = min(pkg->last_bus, number - 1);
 	else
-		pkg->first_bus = max(pkg->first_bus, number + 1);
+		pkg->first_bus = max(pkg->first_bus, number + unc.gen->ubox.above + 1);
 }
 
 /*
@@ -121,7 +124,7 @@ static void unc_find_range(struct unc_package *pkg, const struct pci_dev *ubox)
 
 	pkg->domain = pci_domain_nr(ubox->bus);
 	pkg->first_bus = unc.gen->ubox.lowest ? bus : 0;
-	pkg->last_bus = unc.gen->ubox.lowest ? U8_MAX : bus;
+	pkg->last_bus = unc.gen->ubox.lowest ? U8_MAX : bus + unc.gen->ubox.above;
 	while ((pdev = pci_get_device(PCI_VENDOR_ID_INTEL, ubox->device, pdev))) {
 		if (unc_package_has_bus(pkg, pdev->bus) && pdev->bus->number != bus)
 			unc_cut_buses(pkg, pdev->bus->number);

@@ -306,10 +306,12 @@ def _generation(generation, has_pci):
     if generation.in_tree_driver:
         lines.append('\t.in_tree = "%s",\n' % generation.in_tree_driver)
     if "UboxDevice" in facts:
+        side = "\t\t.lowest = true,\n" * (facts["Buses"] == "lower")
+        if "BusesAbove" in facts:
+            side += "\t\t.above = %s,\n" % facts["BusesAbove"]
         lines.append("\t.ubox = {\n\t\t.device = %s,\n%s\t\t.node_id = %s,\n"
                      "\t\t.node_map = %s,\n\t},\n" % (
-                         facts["UboxDevice"],
-                         "\t\t.lowest = true,\n" * (facts["Buses"] == "lower"),
+                         facts["UboxDevice"], side,
                          facts["NodeId"], facts["NodeMap"]))
         lines.append("\t.map_bus = unc_bus_of_ubox,\n\t.node_of = unc_bus_node,\n")
     if "CapabilityDevice" in facts:

@@ -66,7 +66,7 @@ DRIVER_ONLY = {"Layout", "Least", "Count", "MaxInc", "Must", "Quirks", "Map", "N
 GLOBAL_KEYS = {
     "Control": NUMBER, "Status": NUMBER, "Config": NUMBER, "Freeze": BITS,
     "Unfreeze": BITS, "Wake": BITS, "Cores": BITS, "UboxDevice": NUMBER,
-    "Buses": _one_of("lower", "higher"), "NodeId": NUMBER, "NodeMap": NUMBER, "CapabilityDevice": NUMBER,
+    "Buses": _one_of("lower", "higher"), "BusesAbove": NUMBER, "NodeId": NUMBER, "NodeMap": NUMBER, "CapabilityDevice": NUMBER,
     "Capability": NUMBER, "Chas": BITS, "Layout": KEYS["Layout"], "BoxControlOnes": BITS,
     "Section": ANY, "Note": ANY,
 }

@@ -411,8 +411,10 @@ static const struct model_function functions[] = {
 	       TABLE(ubox_pci_regs)),
 	SYSTEM(0, 1, 0x3451, "imc", 0, TABLE(memory_pci_regs)),
 
-	SYSTEM(30, 0, 0x3458, "pcu", 0),
-	SYSTEM(30, 3, 0x345b, "pcu", 0, .missing = MODEL_MISSING_CAPID,
+	/* the next bus has the CHAs and the capability registers */
+	SYSTEM(0, 0, 0x344c, "cha", 0, .bus = 7),
+	SYSTEM(30, 0, 0x3458, "pcu", 0, .bus = 7),
+	SYSTEM(30, 3, 0x345b, "pcu", 0, .bus = 7, .missing = MODEL_MISSING_CAPID,
 	       TABLE(capid_regs)),
 
 	SYSTEM(2, 0, 0x3440, "upi", 0),
@@ -437,15 +439,15 @@ static const struct model_function functions[] = {
 	/* lower buses: a root bus for each stack, with its devices below root ports */
 	STACK(1, 5),
 	STACK(2, 0),
-	ROOT_PORT(2, 0, 0x347a, 0, 7),
-	{ .bus = 7, .id = 0x1583, .class_code = CLASS_ETHERNET, .type = "iio", .box = 0 },
+	ROOT_PORT(2, 0, 0x347a, 0, 8),
+	{ .bus = 8, .id = 0x1583, .class_code = CLASS_ETHERNET, .type = "iio", .box = 0 },
 	STACK(3, 1),
-	ROOT_PORT(3, 0, 0x347a, 1, 8),
-	{ .bus = 8, .id = 0x0a54, .class_code = CLASS_NVME, .type = "iio", .box = 1 },
+	ROOT_PORT(3, 0, 0x347a, 1, 9),
+	{ .bus = 9, .id = 0x0a54, .class_code = CLASS_NVME, .type = "iio", .box = 1 },
 	STACK(4, 2),
 	STACK(5, 3),
-	ROOT_PORT(5, 2, 0x347c, 3, 9),
-	{ .bus = 9, .id = 0x0a54, .class_code = CLASS_NVME, .type = "iio", .box = 3 },
+	ROOT_PORT(5, 2, 0x347c, 3, 10),
+	{ .bus = 10, .id = 0x0a54, .class_code = CLASS_NVME, .type = "iio", .box = 3 },
 	STACK(6, 4),
 };
 
@@ -454,4 +456,4 @@ static const struct model_function functions[] = {
 	.freezes = true, .frz_all = FRZ_ALL, .unfrz_all = UNFRZ_ALL, \
 	.types = box_types, .ntypes = MODEL_COUNT(box_types), .num_c = "cha", \
 	.functions = functions, .nfunctions = MODEL_COUNT(functions), \
-	.nbuses = 7, .ubox_highest = true, .second_devfn = DEVFN(25, 0)
+	.nbuses = 8, .ubox_highest = true, .above = 1, .second_devfn = DEVFN(25, 0)

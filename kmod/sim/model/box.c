@@ -75,14 +75,16 @@ unsigned int model_bus_below(const struct model_config *c, unsigned int bus)
 
 /*
  * The packages of a segment share its 256 buses evenly, as on boards. Bus 0 is the last of the
- * package's share or, unless it has the highest number, the first, and the other buses follow.
+ * package's share, but for model_generation.above buses, or, unless it has the highest number,
+ * the first, and the other buses follow.
  * Number 0 belongs to the virtual machine, so the first bus of the first package is in the
  * middle of its share.
  */
 u8 model_bus_number(const struct model_config *c, unsigned int pkg, unsigned int bus)
 {
 	unsigned int n = c->segment_packages ? c->segment_packages : c->packages;
-	unsigned int first, distance = bus_distance(c);
+	unsigned int first, last, distance = bus_distance(c);
+	unsigned int above = c->gen->above, at_ubox = c->gen->nbuses - above;
 
 	if (bus >= c->gen->nbuses)
 		return 1 + model_bus_number(c, pkg, find_port(c->gen, bus, false)->bus);
@@ -90,7 +92,10 @@ u8 model_bus_number(const struct model_config *c, unsigned int pkg, unsigned int
 	first = pkg ? 256 * pkg / n : 128 / n;
 	if (!c->gen->ubox_highest)
 		return first + bus * distance;
-	return bus ? first + (bus - 1) * distance : 256 * (pkg + 1) / n - 1;
+	last = 256 * (pkg + 1) / n - 1;
+	if (bus && bus < at_ubox)
+		return first + (bus - 1) * distance;
+	return bus ? last - (c->gen->nbuses - 1 - bus) : last - above;
 }
 
 /* Return the reset value of U_MSR_PMON_GLOBAL_CONFIG. */

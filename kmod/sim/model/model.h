@@ -98,6 +98,8 @@ struct model_function;
  * @ubox_highest: bus 0 has the highest number of the package's buses: a bus without a UBox
  *	belongs to the package of the next higher bus with one. Otherwise bus 0 has the
  *	lowest number, and it is the next lower bus.
+ * @above: with @ubox_highest the last buses of the list that have higher numbers than bus 0 all
+ *	the same: they follow it
  * @second_devfn: PCI device and function of the second function of model_config.twice
  */
 struct model_generation {
@@ -116,6 +118,7 @@ struct model_generation {
 	u16 nfunctions;
 	u8 nbuses;
 	bool ubox_highest;
+	u8 above;
 	u8 second_devfn;
 };
 
