@@ -25,13 +25,15 @@ EARLIER = {"qclk_khz": 1000000}
 # 1 GHz.
 MESH = {"uclk_khz": 2400000, "dclk_khz": 1333000, "qclk_khz": 1300000,
         "pclk_khz": 1000000, "ioclk_khz": 1000000}
+# Ice Lake-SP has DDR4-3200 and links of 11.2 GT/s.
+LATER = {"icx": {"dclk_khz": 1600000, "qclk_khz": 1400000}}
 
 
 def parameters(generation):
     """Return the simulator's module parameters for this machine of a generation."""
     known = generations.load(generation)
     if known and known.mesh:
-        return MESH
+        return {**MESH, **LATER.get(generation, {})}
     if generation in ("snbep", "ivbep"):
         return {**MACHINE, **EARLIER}
     if generation == "bdwde":

@@ -39,6 +39,8 @@ def _latencies(s):
                       c.hit_ns * hits + miss * (1 - hits)),
                      ("avg_tor_drd_loc_miss_latency", c.local_ns),
                      ("avg_tor_drd_miss_latency", miss),
+                     # DRAM answers all reads; persistent memory is behind it
+                     ("avg_tor_drd_dram_latency", miss),
                      ("avg_tor_drd_rem_miss_latency",
                       c.remote_ns if remote else math.nan)):
         yield name, ns * ghz
@@ -262,6 +264,22 @@ def _power(s):
             100 * getattr(s.causes, "limit_" + name)
 
 
+def _devices(c):
+    """Generate the lines that devices read and write, all of them of their own socket's
+    memory. A part of a line counts as a line; it hits, as devices read the line before."""
+    parts = c.device_writes * c.device_parts
+    missed = {"read": c.device_reads * (1 - c.device_read_hits),
+              "write": c.device_writes * (1 - c.device_write_hits)}
+    for name, size in (("read", c.device_reads), ("write", c.device_writes + parts)):
+        yield "ddio_%s_bw_rate" % name, size / GIB
+        yield "ddio_%s_local_bw_rate" % name, size / GIB
+        yield "ddio_%s_remote_bw_rate" % name, 0.0
+        yield "ddio_%s_miss_bw_rate" % name, missed[name] / GIB
+    yield "ddio_read_miss_pct", _share(missed["read"], c.device_reads)
+    yield "ddio_full_write_miss_pct", _share(missed["write"], c.device_writes)
+    yield "ddio_partial_write_miss_pct", 0.0 if parts else math.nan
+
+
 def _mesh(s, other):
     """Generate the metrics of CHAs, M2Ms, UPI and IO stacks."""
     c = s.causes
@@ -284,6 +302,7 @@ def _mesh(s, other):
     yield "ddio_miss_rdcur", c.device_reads / LINE * (1 - c.device_read_hits)
     yield "ddio_miss_itom", c.device_writes / LINE * (1 - c.device_write_hits)
     yield "ddio_miss_rfo", 0.0
+    yield from _devices(c)
     yield "directory_snoop_pct", 100 * c.forwarded
     yield "direct2core_pct", 100 * c.to_core
     yield "mmio_write_bw_rate", c.mmio_writes * ACCESS / GIB
@@ -315,6 +334,7 @@ NO_CAUSE = {
     **{name: "instructions are the cores', which the simulator has not"
        for name in ("llc_mpi", "llc_drd_mpi", "llc_crd_mpi")},
     "prefetch_used_pct": "cores do not prefetch",
+    "avg_tor_drd_pmem_latency_ns": "cores read DRAM, the cache of persistent memory",
     **{"%s_from_qpi_to_node%d" % (name, node):
        "two sockets have no node %d" % node for node in range(2, 8)
        for name in ("data", "drs_datac", "drs_write", "ncb_data")},

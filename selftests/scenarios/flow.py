@@ -30,7 +30,7 @@ CLOCK = {"ubox": "uclk", "cbox": "uclk", "sbox": "uclk", "ha": "uclk",
          "imc": "dclk", "irp": "uclk", "pcu": "pclk", "qpi": "qclk",
          "r2pcie": "uclk", "r3qpi": "uclk",
          "cha": "uclk", "m2m": "uclk", "upi": "qclk", "m3upi": "uclk",
-         "m2pcie": "uclk"}
+         "m2pcie": "uclk", "imc_free_running": "dclk"}
 STACK = ("iio", "irp", "iio_free_running")      # box types of an IO stack
 
 
@@ -40,7 +40,8 @@ class Machine(collections.namedtuple(
         defaults=(generations.MODEL, 0, 0.0))):
     """The number of packages, of boxes per package, the clocks in Hz, the NUMA node of
     each package, the generation, and of a socket with a mesh the number of IO stacks and
-    their clock. CHAs are counted as CBos, M2Ms as home agents and links as QPI ports."""
+    their clock. CHAs are counted as CBos, M2Ms, one for each memory controller, as home
+    agents, and links as QPI ports."""
 
     def boxes(self, box_type):
         if self.stacks and box_type in STACK:
@@ -48,7 +49,7 @@ class Machine(collections.namedtuple(
         return {"cbox": self.cboxes, "sbox": self.sboxes, "ha": self.has,
                 "imc": self.imcs, "qpi": self.qpi_ports, "irp": len(UNITS),
                 "r3qpi": self.qpi_ports, "cha": self.cboxes, "m2m": self.has,
-                "upi": self.qpi_ports, "m3upi": self.qpi_ports}.get(box_type, 1)
+                "imc_free_running": self.has, "upi": self.qpi_ports, "m3upi": self.qpi_ports}.get(box_type, 1)
 
     @property
     def memory_peak(self):

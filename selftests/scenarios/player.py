@@ -47,11 +47,12 @@ def machine():
     clocks = [(parameter(name + "_khz", defaults[name + "_khz"]) or
                uclk) * 1e3 for name in ("dclk", "qclk", "pclk")]
     nodes = tuple(node_map >> 3 * i & 7 for i in range(packages))
-    if generations.load(GENERATION).mesh:
+    known = generations.load(GENERATION)
+    if known.mesh:
+        cha, m2m, imc, upi, iio = (boxes(name, known.boxes[name])
+                                   for name in ("cha", "m2m", "imc", "upi", "iio"))
         return flow.Machine(
-            packages, boxes("cha", 28), 0, boxes("m2m", 2), boxes("imc", 6),
-            boxes("upi", generations.load(GENERATION).boxes["upi"]), uclk * 1e3,
-            *clocks, nodes, GENERATION, boxes("iio", 6),
+            packages, cha, 0, m2m, imc, upi, uclk * 1e3, *clocks, nodes, GENERATION, iio,
             (parameter("ioclk_khz", defaults["ioclk_khz"]) or uclk) * 1e3)
     return flow.Machine(
         packages, parameter("cboxes", 18), parameter("sboxes", 4),

@@ -32,8 +32,11 @@ MACHINES = {
 }
 MACHINES["clx"] = MACHINES["skx"]._replace(generation="clx")
 MACHINES["cpx"] = MACHINES["skx"]._replace(qpi_ports=6, generation="cpx")
+MACHINES["icx"] = MACHINES["skx"]._replace(
+    cboxes=40, has=4, imcs=12, uclk=2.4e9, dclk=1.6e9, qclk=1.4e9, generation="icx")
 MACHINE, METRICS = HASWELL, metrics("hswep")
 CLOSE = 0.01
+DATA, OTHER = 0x0f, 0x97                # unit masks of UPI's flits
 
 
 def choose(name):
@@ -179,52 +182,102 @@ def laws(pair):
             (rate(s, "imc", 0x04, 0x0f)) * (1 - c.page_hits)
 
 
+def has_event(box, name):
+    return (box, name) in generations.load(MACHINE.generation).events
+
+
+def counted(socket, box, name):
+    """Return the transactions per second of a socket that an event without filters counts:
+    those with a bit of its unit mask, or with the same where that is a number."""
+    event = generations.load(MACHINE.generation).events[box, name]
+    return sum(entry.rate / (1 if entry.number is None else MACHINE.boxes(box))
+               for entry in socket.flows if (entry.box, entry.code) == (box, event.code) and
+               (entry.umask == event.umask or
+                (event.rule == "any" and event.counter != "free" and
+                entry.umask & event.umask))) * \
+        MACHINE.boxes(box) * MACHINE.hertz(box)
+
+
+def unit(box, name):
+    """Return the bytes of an increment of an event."""
+    return float(generations.load(MACHINE.generation).events[box, name].scale)
+
+
+def in_tor(socket, name, opcode=None, remote=None):
+    """Return the requests per second in the table of the CHAs with an opcode or of all of
+    them, and of all memory or of other sockets' memory."""
+    if generations.load(MACHINE.generation).has_numbers("cha", "tor_inserts"):
+        opcodes = {None: ("drd", "rfo", "crd"), "rdcur": ("pcirdcur",)}[opcode]
+        return sum(counted(socket, "cha", "tor_inserts.%s_%s%s" % (
+            name, word, "_remote" if remote else "")) for word in opcodes)
+    event = generations.load(MACHINE.generation).events["cha", "tor_inserts." + name]
+    return sum(entry.rate for entry in socket.flows if
+               (entry.box, entry.code, entry.umask) == ("cha", event.code, event.umask) and
+               entry.keys["opc"] == mesh.OPCODES.get(opcode, entry.keys["opc"]) and
+               (not remote or entry.keys.get("remote"))) * MACHINE.boxes("cha") * MACHINE.uclk
+
+
+def residents(socket):
+    """Generate (ns, inserts, occupancy) of requests in the table of the CHAs that stay for the
+    same time."""
+    c = socket.causes
+    if generations.load(MACHINE.generation).has_numbers("cha", "tor_inserts"):
+        for name, ns in (("hit_%s", c.hit_ns), ("miss_%s_local", c.local_ns),
+                         ("miss_%s_remote", c.remote_ns)):
+            for word in ("drd", "rfo", "crd"):
+                names = ("%s.ia_%s" % (base, name % word)
+                         for base in ("tor_inserts", "tor_occupancy"))
+                if has_event("cha", "tor_occupancy.ia_" + name % word):
+                    yield (ns, *(counted(socket, "cha", name) for name in names))
+        return
+    inserts, entries = ({(entry.umask, *entry.keys.items()): entry.rate
+                         for entry in socket.flows if (entry.box, entry.code) == ("cha", code)}
+                        for code in (0x35, 0x36))
+    for kind, occupancy in entries.items():
+        yield (c.remote_ns if ("remote", 1) in kind else
+               c.local_ns if kind[0] & mesh.BITS["miss"] else c.hit_ns,
+               inserts[kind], occupancy)
+
+
 def mesh_laws(pair):
     """The same as laws() for sockets with a mesh."""
     reads = missing = 0
     for s, other in (pair, pair[::-1]):
-        cas_reads = rate(s, "imc", 0x04, 0x03)
-        cas_writes = rate(s, "imc", 0x04, 0x0c)
+        cas_reads, cas_writes = (counted(s, "imc", "cas_count." + name) for name in ("rd", "wr"))
         reads += cas_reads
-        yield "CAS reads pass an M2M", cas_reads, rate(s, "m2m", 0x37, 0x04)
-        yield "CAS writes pass an M2M", cas_writes, rate(s, "m2m", 0x38, 0x10)
+        yield "CAS reads pass an M2M", cas_reads, counted(s, "m2m", "imc_reads.all")
+        yield "CAS writes pass an M2M", cas_writes, counted(s, "m2m", "imc_writes.all")
         yield "CAS reads are requests to the socket", cas_reads, rate(s, "cha", 0x50, 0x03)
         yield "CAS writes are requests to the socket", cas_writes, \
             rate(s, "cha", 0x50, 0x0c)
         yield "each read looks in the directory", cas_reads, rate(s, "cha", 0x53, 0x03)
-        cores = [entry for entry in s.flows if (entry.box, entry.code, entry.umask) ==
-                 ("cha", 0x35, mesh.CORE | mesh.MISS)]
-        scale = MACHINE.boxes("cha") * MACHINE.uclk
-        missing += sum(entry.rate for entry in cores) * scale + sum(
-            entry.rate for entry in s.flows if (entry.box, entry.code, entry.umask) ==
-            ("cha", 0x35, mesh.DEVICE | mesh.MISS) and
-            entry.keys["opc"] == mesh.READ) * scale
+        missing += in_tor(s, "ia_miss") + in_tor(s, "io_miss", opcode="rdcur")
         yield "remote misses are the other socket's requests", \
-            sum(entry.rate for entry in cores if entry.keys.get("remote")) * scale, \
-            rate(other, "cha", 0x50, 0x02)
-        for umask in (mesh.DATA, mesh.OTHER):
+            in_tor(s, "ia_miss", remote=1), rate(other, "cha", 0x50, 0x02)
+        for umask in (DATA, OTHER):
             yield "flits %#x that one sends the other receives" % umask, sum(
                 entry.rate for entry in s.flows if (entry.box, entry.code, entry.umask) ==
                 ("upi", 0x02, umask)), sum(
                     entry.rate for entry in other.flows
                     if (entry.box, entry.code, entry.umask) == ("upi", 0x03, umask))
-        for umask, lines, ports in ((0x01, 0x10, range(0x20, 0x24)),
-                                    (0x04, 0x01, range(0x24, 0x28))):
+        for umask, event, way in ((0x01, "coherent_ops.pcitom", "in"),
+                                  (0x04, "coherent_ops.pcirdcur", "out")):
             size = rate(s, "iio", 0x83, umask) * mesh.UNIT
-            yield "a stack's data are lines of its IRP", size, \
-                rate(s, "irp", 0x10, lines) * flow.LINE
-            yield "and the free-running counters'", size, mesh.UNIT * sum(
-                entry.rate for entry in s.flows if entry.box == "iio_free_running" and
-                entry.umask in ports) * MACHINE.ioclk
-        inserts, entries = ({(entry.umask, *entry.keys.items()): entry.rate
-                             for entry in s.flows
-                             if (entry.box, entry.code) == ("cha", code)}
-                            for code in (0x35, 0x36))
-        for kind, occupancy in entries.items():
-            ns = s.causes.remote_ns if ("remote", 1) in kind else \
-                s.causes.local_ns if kind[0] & mesh.MISS else s.causes.hit_ns
-            yield "occupancy is rate times latency (Little)", occupancy, \
-                inserts[kind] * ns * MACHINE.uclk / 1e9
+            if has_event("irp", event):
+                yield "a stack's data are lines of its IRP", size, \
+                    counted(s, "irp", event) * flow.LINE
+            if has_event("iio_free_running", "bw_%s_port0" % way):
+                yield "and the free-running counters'", size, sum(
+                    counted(s, "iio_free_running", "bw_%s_port%d" % (way, port)) *
+                    unit("iio_free_running", "bw_%s_port%d" % (way, port))
+                    for port in range(4))
+        if has_event("imc_free_running", "read"):
+            for name, lines in (("read", cas_reads), ("write", cas_writes)):
+                yield "a controller has the lines of its channels", lines, \
+                    counted(s, "imc_free_running", name)
+        for ns, inserts, cycles in residents(s):
+            yield "occupancy is rate times latency (Little)", cycles, \
+                inserts * ns * MACHINE.uclk / 1e9
     yield "misses of cores and devices are CAS reads", missing, reads
 
 
