@@ -11,7 +11,7 @@ import json
 import os
 import subprocess
 
-from lib.python.uncore import TOP, UNCORE, read
+from lib.python.uncore import TOP, UNCORE, read, space
 
 TASK = os.path.join(TOP, "build", "selftests", "traffic_task")
 SPIN = os.path.join(TOP, "build", "selftests", "spin_task")
@@ -118,7 +118,8 @@ def set_online(cpu, online):
 
 def dead_box(package, box, dead=True):
     """The line for the simulator's file "fault" that makes a box dead."""
-    return "dead_pci pkg=%d box=%s %s" % (package, box, "on" if dead else "off")
+    fault = "dead_memory" if space(box.rpartition("_")[0]) == "mmio" else "dead_pci"
+    return "%s pkg=%d box=%s %s" % (fault, package, box, "on" if dead else "off")
 
 
 @contextlib.contextmanager

@@ -201,6 +201,18 @@ def boxes():
             if name.islower()}
 
 
+def space(box_type):
+    """Where a box type of this generation has its registers: "msr", "pci" or "mmio"."""
+    generation, found = GENERATION, None
+    while generation and not found:
+        path = os.path.join(TOP, "events", generation, "boxes.json")
+        with open(path, encoding="utf-8") as file:
+            facts = json.load(file)
+        found = facts.get(box_type, {}).get("Registers", {}).get("Space")
+        generation = facts.get("Like")
+    return found
+
+
 def pmus(box_type):
     """The names of a box type's PMUs: ["hswep_imc_0", ...] or ["hswep_pcu"]."""
     names = [name for name in os.listdir(DEVICES)
