@@ -19,6 +19,7 @@ shown='
 	sbox	ring_bl_used.up
 	ha	requests.reads
 	imc	cas_count.rd
+	imc_free_running	read
 	m2m	imc_reads.all
 	m2pcie	event=0x01
 	iio	data_req_of_cpu.mem_write.all_parts
