@@ -358,6 +358,22 @@ def test_scenario(tap, name, everything, together):
     return done
 
 
+def test_controllers(tap):
+    """The free-running counters of memory controllers have the lines of all channels, but
+    for the line of each box that has not passed as a whole."""
+    boxes = len(pmus("imc")) + len(pmus("imc_free_running"))
+    start("numa")
+    pairs = [("imc/cas_count.%s/" % channel, "imc_free_running/%s/" % controller)
+             for channel, controller in (("rd", "read"), ("wr", "write"))]
+    numbers = count([], [event for pair in pairs for event in pair], command=[
+        "sh", "-c", "echo %d > %sadvance" % (CYCLES, SIM)])
+    got = [[numbers.events.get((event, socket), {}).get("raw") for event in pair]
+           for pair in pairs for socket in (0, 1)]
+    tap.ok(all(None not in lines and lines[0] and abs(lines[0] - lines[1]) <= boxes
+               for lines in got),
+           "controllers count the lines of their channels", [repr(got), *numbers.comments])
+
+
 def main():
     tap, whole = Tap(), sys.argv[1:] != ["generation"]
     with Machine(tap, sim=SIZE):
@@ -368,6 +384,8 @@ def main():
         done = set()
         for name in causes.STEADY:
             done |= test_scenario(tap, name, everything, together)
+        if pmus("imc_free_running"):
+            test_controllers(tap)
         if whole:
             test_mixed(tap)
             test_possible(tap)
