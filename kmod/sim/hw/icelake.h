@@ -78,15 +78,15 @@ static const struct model_filter cha_filters[] = {
 	  .attr = ATTR_TID, .width = 9 },
 };
 
-/* @first, and six more at distances of 14 */
-#define CHAS_6(first) \
-	(first), (first) + 0xe, (first) + 0x1c, (first) + 0x2a, (first) + 0x38, \
-	(first) + 0x46
-
+/* three ranges, in which the CHAs are 14 MSRs apart */
 static const u16 cha_bases[MAX_CHAS] = {
-	CHAS_6(0xe00), CHAS_6(0xe54), CHAS_6(0xea8),
-	CHAS_6(0xf0a), CHAS_6(0xf5e), 0xfb2, 0xfc0, 0xfce, 0xfdc,
-	CHAS_6(0xb60),
+	0xe00, 0xe0e, 0xe1c, 0xe2a, 0xe38, 0xe46,
+	0xe54, 0xe62, 0xe70, 0xe7e, 0xe8c, 0xe9a,
+	0xea8, 0xeb6, 0xec4, 0xed2, 0xee0, 0xeee,
+	0xf0a, 0xf18, 0xf26, 0xf34, 0xf42, 0xf50,
+	0xf5e, 0xf6c, 0xf7a, 0xf88, 0xf96, 0xfa4,
+	0xfb2, 0xfc0, 0xfce, 0xfdc,
+	0xb60, 0xb6e, 0xb7c, 0xb8a, 0xb98, 0xba6,
 };
 
 /* --- PCU ------------------------------------------------------------------- */
@@ -101,10 +101,12 @@ PCU_REGS_710(0, PCU_CTL, 0);
 
 #define CONTROLLER(n)	(0x10000 + 0x40000 * (n))
 #define CHANNEL(n, i)	(CONTROLLER(n) + 0x22800 + 0x4000 * (i))
-#define CHANNELS_OF(n)	CHANNEL(n, 0), CHANNEL(n, 1), CHANNEL(n, 2)
 
 static const u32 channels[CONTROLLERS * CHANNELS] = {
-	CHANNELS_OF(0), CHANNELS_OF(1), CHANNELS_OF(2), CHANNELS_OF(3),
+	CHANNEL(0, 0), CHANNEL(0, 1), CHANNEL(0, 2),
+	CHANNEL(1, 0), CHANNEL(1, 1), CHANNEL(1, 2),
+	CHANNEL(2, 0), CHANNEL(2, 1), CHANNEL(2, 2),
+	CHANNEL(3, 0), CHANNEL(3, 1), CHANNEL(3, 2),
 };
 
 static const u32 controllers[CONTROLLERS] = {
@@ -247,20 +249,19 @@ static const struct model_reg iio_regs[] = {
 };
 
 /* Masks of the control itself: a mask of 0 counts nothing */
-#define IIO_MASKS(from, to) \
+#define IIO_MASK(from, to, what, at, bits) \
 	{ .first = (from), .last = (to), .in_ctl = true, .op = FILTER_MEETS, \
-	  .attr = ATTR_PORT, .shift = 36, .width = 12 }, \
-	{ .first = (from), .last = (to), .in_ctl = true, .op = FILTER_MEETS, \
-	  .attr = ATTR_FC, .shift = 48, .width = 3 }
+	  .attr = (what), .shift = (at), .width = (bits) }
 
 static const struct model_filter iio_filters[] = {
 	/* DATA_REQ_OF_CPU, TXN_REQ_OF_CPU */
-	IIO_MASKS(0x83, 0x84),
+	IIO_MASK(0x83, 0x84, ATTR_PORT, 36, 12),
+	IIO_MASK(0x83, 0x84, ATTR_FC, 48, 3),
 	/* DATA_REQ_BY_CPU, TXN_REQ_BY_CPU, COMP_BUF_INSERTS */
-	IIO_MASKS(0xc0, 0xc2),
+	IIO_MASK(0xc0, 0xc2, ATTR_PORT, 36, 12),
+	IIO_MASK(0xc0, 0xc2, ATTR_FC, 48, 3),
 	/* COMP_BUF_OCCUPANCY */
-	{ .first = 0xd5, .last = 0xd5, .in_ctl = true, .op = FILTER_MEETS,
-	  .attr = ATTR_FC, .shift = 48, .width = 3 },
+	IIO_MASK(0xd5, 0xd5, ATTR_FC, 48, 3),
 };
 
 /* --- IIO free running ------------------------------------------------------------- */
