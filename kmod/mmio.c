@@ -84,10 +84,10 @@ phys_addr_t unc_mmio_address(struct pci_dev *pdev, const struct unc_type *type,
 	    pci_read_config_dword(pdev, mmio->bar + 4 * controller, &bar) ||
 	    base == U32_MAX || bar == U32_MAX)
 		return 0;
-	base &= BASE;
-	bar &= BAR;
-	address = ((phys_addr_t)base << BASE_SHIFT) + ((phys_addr_t)bar << BAR_SHIFT) +
+	address = ((phys_addr_t)(base & BASE) << BASE_SHIFT) +
+		  ((phys_addr_t)(bar & BAR) << BAR_SHIFT) +
 		  mmio->first + in_controller * mmio->stride;
+	/* a controller at the base itself has other bits in its register, such as its size */
 	fault = base && bar ? unc_mmio_fault(type, address) : "not set";
 	if (!fault)
 		return address;
@@ -118,6 +118,8 @@ int unc_mmio_map(struct pci_dev *pdev, struct unc_box *box, phys_addr_t address)
 	}
 	box->io.regs = ioremap(address, size);
 	if (!box->io.regs) {
+		pci_warn(pdev, "%s of package %d: its registers at %pa cannot be mapped: left out\n",
+			 box->name, box->pkg->id, &address);
 		if (exclusive)
 			release_mem_region(address, size);
 		return -ENOMEM;

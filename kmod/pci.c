@@ -148,16 +148,16 @@ static int unc_pci_join_filter(struct pci_dev *pdev, struct unc_function *f,
 	return 0;
 }
 
-/* Give a box the registers of a function, which has further boxes where it is shared. */
+/* Give a box the registers of a function, of whose boxes it is number @i. */
 static int unc_pci_join_box(struct pci_dev *pdev, struct unc_function *f,
-			    struct unc_box *box)
+			    struct unc_box *box, unsigned int i)
 {
 	const struct unc_type *type = box->type;
 
-	if (!f->num)
+	if (!i)
 		f->regs = unc_pci_map(pdev);
 	box->io.regs = f->regs;
-	box->io.first = f->num * type->general;
+	box->io.first = i * type->general;
 	if (type->pci.in_function > 1)
 		box->io.function = f;
 	box->io.pdev = pdev;
@@ -193,11 +193,11 @@ static int unc_pci_join(struct pci_dev *pdev, struct unc_function *f,
 	else if (filter)
 		err = unc_pci_join_filter(pdev, f, box);
 	else
-		err = unc_pci_join_box(pdev, f, box);
+		err = unc_pci_join_box(pdev, f, box, i);
 	if (!err)
 		f->box[f->num++] = box;
-	/* a box in memory does without the others */
-	return address && err == -EBUSY ? 0 : err;
+	/* boxes in memory do without one another */
+	return address ? 0 : err;
 }
 
 /* Give a function's registers to all boxes of a row of the table. */
@@ -314,6 +314,9 @@ static void unc_pci_remove(struct pci_dev *pdev)
 		first = first ?: box;
 		counted++;
 	}
+	/* the work opens an event, with which the module cannot be unloaded */
+	for (i = 0; i < f->num; i++)
+		flush_work(&f->box[i]->report.resched);
 	if (counted == 1)
 		dev_warn(&pdev->dev, "%s of package %d: removed while counting: its events stop at their last count\n",
 			 first->name, first->pkg->id);

@@ -79,7 +79,8 @@ static void unc_visit_boxes(struct unc_package *pkg, void (*visit)(struct unc_bo
 
 	for_each_box(pkg, b, box) {
 		unc_lock_raw(&box->lock);
-		visit(box);
+		if (!box->dead)
+			visit(box);
 		unc_lock_raw_release(&box->lock);
 	}
 }
@@ -102,7 +103,9 @@ static void unc_start_boxes(void *data)
 	unc_global_freeze();
 	for_each_box(pkg, b, box) {
 		unc_lock_raw(&box->lock);
-		found->running += unc_box_start(box);
+		/* its function may have been removed meanwhile */
+		if (!box->dead)
+			found->running += unc_box_start(box);
 		unc_lock_raw_release(&box->lock);
 	}
 	/* clear the status as well: counters may have overflowed before the freeze */
@@ -177,8 +180,10 @@ int unc_power_start(void)
 		struct unc_found found = { .pkg = &unc.packages[i] };
 
 		unc_on_package(found.pkg, unc_start_boxes, &found);
-		for_each_box(found.pkg, b, box)
-			box->dead = !found.answers;
+		for_each_box(found.pkg, b, box) {
+			if (!found.answers)
+				box->dead = true;
+		}
 		unc_report_found(&found);
 		for_each_box(found.pkg, b, box)
 			n++;

@@ -31,6 +31,12 @@ static void unc_msr_write(struct unc_box *box, u32 reg, u64 value)
 	wrmsrq(unc_msr(box, reg), value);
 }
 
+/* Sources of some generations do not say whether a part has a filter that its kin has. */
+static void unc_msr_write_filter(struct unc_box *box, u32 reg, u64 value)
+{
+	wrmsrq_safe(unc_msr(box, reg), value);
+}
+
 static int unc_msr_try_write(struct unc_box *box, u32 reg, u64 value)
 {
 	return wrmsrq_safe(unc_msr(box, reg), value);
@@ -51,7 +57,7 @@ const struct unc_space unc_space_msr = {
 	.read_ctl	= unc_msr_read,
 	.write_ctl	= unc_msr_write,
 	.try_write	= unc_msr_try_write,
-	.write_filter	= unc_msr_write,
+	.write_filter	= unc_msr_write_filter,
 	.read_counter	= unc_msr_read_counter,
 	.write_counter	= unc_msr_write,
 };

@@ -81,7 +81,7 @@ def test_command_line(tap):
              ("-e", "hswep_imc_0/cas_count.rd,period=100/"), 1, "period"),
             ("more counters than fit",
              ("-e", ",".join("cbox/event=0x34,umask=%d,filter_state=1,name=e%d/"
-                             % (m, m) for m in (1, 2, 4, 8))), 1, "too many"),
+                             % (m, m) for m in (1, 2, 3, 4, 5, 6, 7, 8))), 1, "too many"),
             ("nothing to sort by", ("--sort", "colour"), 2, "sort"),
             ("a way to sum that is none", ("--by", "colour"), 2, "--by"),
             ("no interval", ("-I", "0"), 2, "nterval"),

@@ -29,6 +29,8 @@ EVENTS = os.path.join(TOP, "events")
 # Message of uncore stat if it understands the event name: it then fails because the made-up
 # machine has no PMU.
 UNDERSTOOD = "this machine does not count"
+# Names of perf's files that no event string has; events/*/omitted.json says why
+UNCOUNTED = {"icx": r"UNC_CHA_PIPE_REJECT\.VN_BL_(WB|NCB|NCS)|UNC_IIO_BANDWIDTH_OUT\..*"}
 PFM_NAMES = 20      # names of libpfm4 per generation: each needs a process
 
 
@@ -72,7 +74,8 @@ def test_perf(tap, generation, sysfs, texts):
                 if any(value is None for _, value in event.filters)}
     names = {entry["EventName"] for text in texts for entry in json.loads(text)
              if entry["Unit"].lower() in units and
-             entry["EventName"].lower() not in filtered}
+             entry["EventName"].lower() not in filtered and
+             not re.fullmatch(UNCOUNTED.get(generation.name, ""), entry["EventName"])}
     said = answer(sysfs, sorted(filtered)[0])
     tap.ok(re.search(r"needs \w+=", said), "%s: %s needs a filter" % (
         generation.name, sorted(filtered)[0]), [said])
@@ -131,6 +134,9 @@ def test_libpfm4(tap, generation, sysfs):
     names = ["%s::%s:%s" % (pmu, event, more[0])
              for pmu, event, _, *more in map(str.split, lines.splitlines())
              if more and pfm_box(generation, pmu)]
+    if not names:
+        tap.skip("%s: names of libpfm4" % generation.name, "libpfm4 does not know them")
+        return
     names = names[::-(-len(names) // PFM_NAMES)]
     answered = [re.search(r" is libpfm4's name: write (\S+)$",
                           answer(sysfs, name)) for name in names]

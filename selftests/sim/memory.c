@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -304,6 +305,29 @@ TEST_F(module, is_refused_without_a_function)
 		EXPECT_EQ(1, log_count(functions[i]));
 		EXPECT_EQ(0, -module_unload(USER));
 		EXPECT_FALSE(hooked("kmmio_handler"));
+	}
+	EXPECT_TRUE(log_clean());
+}
+
+/* --- other faults ------------------------------------------------------------- */
+
+/* A program that reads the kernel's memory gets its signal, whatever the simulator hooks. */
+TEST(a_program_that_reads_the_kernel_ends)
+{
+	static const uintptr_t places[] = { 0xffffffff81000000, 0xffffffffff600000, 0xffff888000000000 };
+
+	machine_setup_sim("clock=manual");
+	for (unsigned int i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		pid_t child = fork();
+		int status = 0;
+
+		ASSERT_GE(child, 0);
+		if (!child)
+			_exit(*(volatile char *)places[i] & 0);
+		ASSERT_EQ(child, waitpid(child, &status, 0));
+		EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV) {
+			TH_LOG("%#jx: status %#x", (uintmax_t)places[i], status);
+		}
 	}
 	EXPECT_TRUE(log_clean());
 }

@@ -56,25 +56,27 @@ static const struct vm_operations_struct sim_user_ops = {
 	.fault = sim_user_fault,
 };
 
-/*
- * Return whether a mapping is simulated. If a driver has reserved a part of it for itself, the
- * kernel's function runs, which refuses the mapping.
- */
-static bool sim_pages_claimed(u64 page, u64 size)
+static bool sim_pages_claimed(u64 page)
 {
-	u64 at = page << PAGE_SHIFT;
+	return model_memory_claims(&sim.config, page << PAGE_SHIFT);
+}
 
-	return model_memory_claims(&sim.config, at) &&
-	       region_intersects(at, size, IORESOURCE_MEM | IORESOURCE_EXCLUSIVE,
-				 IORES_DESC_NONE) == REGION_DISJOINT;
+/*
+ * Get a reference of the module for a mapping. Return 0, -ENODEV, or -EPERM if a driver has
+ * reserved a part of it for itself, as the kernel does.
+ */
+static int sim_get_pages(u64 page, u64 size)
+{
+	if (region_intersects(page << PAGE_SHIFT, size, IORESOURCE_MEM | IORESOURCE_EXCLUSIVE,
+			      IORES_DESC_NONE) != REGION_DISJOINT)
+		return -EPERM;
+	return try_module_get(THIS_MODULE) ? 0 : -ENODEV;
 }
 
 #ifdef UNC_MMAP_PREPARE
 static bool sim_mmap_takes(const struct pt_regs *regs)
 {
-	const struct vm_area_desc *desc = (void *)regs->di;
-
-	return sim_pages_claimed(desc->pgoff, desc->end - desc->start);
+	return sim_pages_claimed(((struct vm_area_desc *)regs->di)->pgoff);
 }
 
 /*
@@ -83,8 +85,10 @@ static bool sim_mmap_takes(const struct pt_regs *regs)
  */
 static int sim_mmap(struct vm_area_desc *desc)
 {
-	if (!try_module_get(THIS_MODULE))
-		return -ENODEV;
+	int err = sim_get_pages(desc->pgoff, desc->end - desc->start);
+
+	if (err)
+		return err;
 	vma_desc_set_flags(desc, VMA_IO_BIT, VMA_PFNMAP_BIT, VMA_DONTEXPAND_BIT,
 			   VMA_DONTDUMP_BIT);
 	desc->vm_ops = &sim_user_ops;
@@ -98,16 +102,16 @@ static struct sim_hook sim_mmap_hook = {
 #else
 static bool sim_mmap_takes(const struct pt_regs *regs)
 {
-	const struct vm_area_struct *vma = (void *)regs->si;
-
-	return sim_pages_claimed(vma->vm_pgoff, vma->vm_end - vma->vm_start);
+	return sim_pages_claimed(((struct vm_area_struct *)regs->si)->vm_pgoff);
 }
 
 /* Runs in place of mmap_mem() of /dev/mem for simulated addresses. */
 static int sim_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	if (!try_module_get(THIS_MODULE))
-		return -ENODEV;
+	int err = sim_get_pages(vma->vm_pgoff, vma->vm_end - vma->vm_start);
+
+	if (err)
+		return err;
 	/* two adjacent mappings with these flags are not merged, so each is closed */
 	unc_vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
 	vma->vm_ops = &sim_user_ops;

@@ -102,24 +102,26 @@ static void sim_iounmap(const void __iomem *addr)
 	module_put(THIS_MODULE);
 }
 
-/* A program that accesses an address of the kernel gets its signal from the kernel. */
+/*
+ * Take all page faults: kmmio's lists of pages, which the kernel's function would search, do
+ * not exist unless mmiotrace runs. So mmiotrace cannot run meanwhile.
+ */
 static bool sim_fault_takes(const struct pt_regs *regs)
 {
-	u64 at;
-
-	return regs->si >= TASK_SIZE_MAX && !user_mode((struct pt_regs *)regs->di) &&
-	       sim_find_mapped(regs->si, &at);
+	return true;
 }
 
 /*
- * Runs in place of kmmio_handler() for page faults at simulated addresses, with interrupts off.
- * Return 1 if the instruction was emulated; otherwise the kernel handles the fault.
+ * Runs in place of kmmio_handler() for page faults, with interrupts off. Return 1 if the address
+ * is simulated and the instruction was emulated; otherwise the kernel handles the fault. A
+ * program that accesses an address of the kernel gets its signal from the kernel.
  */
 static int sim_fault(struct pt_regs *regs, unsigned long addr)
 {
 	u64 at;
 
-	return sim_find_mapped(addr, &at) && !sim_move(regs, addr, at);
+	return addr >= TASK_SIZE_MAX && !user_mode(regs) && sim_find_mapped(addr, &at) &&
+	       !sim_move(regs, addr, at);
 }
 
 /* The faults' hook is the first, so that no page without it can be armed. */
@@ -164,6 +166,7 @@ int sim_mapping_init(void)
 	if (!ret)
 		return 0;
 	unregister_kmmio_probe(&sim_kmmio);
+	synchronize_rcu();
 remove:
 	sim_hooks_remove(sim_hooks, ARRAY_SIZE(sim_hooks));
 	return ret;
@@ -178,6 +181,7 @@ void sim_mapping_exit(void)
 		return;
 	sim_devmem_exit();
 	unregister_kmmio_probe(&sim_kmmio);
-	/* waits for readers of kmmio's list as well */
+	/* a fault that has seen the probe ends in our hook */
+	synchronize_rcu();
 	sim_hooks_remove(sim_hooks, ARRAY_SIZE(sim_hooks));
 }
