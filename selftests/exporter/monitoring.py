@@ -70,7 +70,7 @@ def test_catalogue(tap):
     with tempfile.TemporaryDirectory() as folder:
         copy = os.path.join(folder, "events")
         shutil.copytree(os.path.join(TOP, "events"), copy)
-        for generation in ("hswep", "skx"):     # the others are like the first
+        for generation in ("hswep", "skx", "icx"):     # the others are like the first
             path = os.path.join(copy, generation, "metrics.json")
             text = read(path)
             with open(path, "w", encoding="utf-8") as file:
