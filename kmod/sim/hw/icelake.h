@@ -8,47 +8,20 @@
  * of their bits: overflows signal nothing, and software has to poll them.
  */
 
-#include "pcu.h"
+#include "mesh.h"
 
 #define MAX_CHAS	40
 #define MAX_STACKS	6
 #define CONTROLLERS	4
 #define CHANNELS	3	/* of a controller */
 
-#define FRZ_ALL		(1ULL << 63)
-#define UNFRZ_ALL	(1ULL << 61)
-
-/* Fields that the control registers of all boxes have, except the PCU's */
-#define CTL		(CTL_EV_SEL | CTL_UMASK | CTL_EDGE_DET | CTL_OV_EN | \
-			 CTL_EN | CTL_INVERT)
-#define MESH_CTL	(CTL | THRESH_8)
-
 /* --- UBox ------------------------------------------------------------------ */
 
-static const struct model_reg ubox_regs[] = {
+UBOX_REGS(
 	{ .at = 0x700, .type = REG_GLOBAL_CTL, .name = "global_ctl",
 	  .wo = FRZ_ALL | UNFRZ_ALL },
-	/* PCM takes the number of CHAs from bits 5:0 */
-	{ .at = 0x702, .type = REG_GLOBAL_CONFIG, .name = "global_config",
-	  .keep = 0x3f },
-	ROW_FIXED_CTL(0x703, CTL_EN | CTL_OV_EN, 0, 0),
-	ROW_FIXED_CTR(0x704),
-	ROW_CTL(0x705, 0, CTL | THRESH_5, 0),
-	ROW_CTL(0x706, 1, CTL | THRESH_5, 0),
-	/* thread in bit 0, core in bits 5:1 */
-	ROW_FILTER(0x707, 0, 0x3f, 0, "filter"),
-	ROW_STATUS(0x708, 0x3, 0),
-	ROW_CTR(0x709, 0),
-	ROW_CTR(0x70a, 1),
 	{ .at = 0x70e, .type = REG_CONST, .name = "global_status0" },
-	{ .at = 0x70f, .type = REG_CONST, .name = "global_status1" },
-};
-
-/* IPI_RCVD, DOORBELL_RCVD and INT_PRIO of EVENT_MSG */
-static const struct model_filter ubox_filters[] = {
-	{ .first = 0x42, .last = 0x42, .umask = 0x1c, .op = FILTER_EQUAL,
-	  .attr = ATTR_TID, .width = 6 },
-};
+	{ .at = 0x70f, .type = REG_CONST, .name = "global_status1" });
 
 /* --- CHA: more of the unit mask is in the upper half of the control ------------- */
 
@@ -59,19 +32,8 @@ static const struct model_layout cha_layout = {
 	CTL_LAYOUT, BOX_CTL_LAYOUT, .umask_ext = CHA_UMASK_EXT,
 };
 
-static const struct model_reg cha_regs[] = {
-	ROW_BOX_CTL(0x0, 0),
-	ROW_CTL(0x1, 0, CHA_CTL, 0),
-	ROW_CTL(0x2, 1, CHA_CTL, 0),
-	ROW_CTL(0x3, 2, CHA_CTL, 0),
-	ROW_CTL(0x4, 3, CHA_CTL, 0),
-	ROW_FILTER(0x5, 0, 0x1ff, 0, "filter0"),
-	ROW_STATUS(0x7, 0xf, 0),
-	ROW_CTR(0x8, 0),
-	ROW_CTR(0x9, 1),
-	ROW_CTR(0xa, 2),
-	ROW_CTR(0xb, 3),
-};
+CHA_REGS(CHA_CTL,
+	ROW_FILTER(0x5, 0, 0x1ff, 0, "filter0"));
 
 static const struct model_filter cha_filters[] = {
 	{ .last = 0xff, .ctl = CTL_TID_EN, .op = FILTER_EQUAL,
@@ -88,14 +50,6 @@ static const u16 cha_bases[MAX_CHAS] = {
 	0xfb2, 0xfc0, 0xfce, 0xfdc,
 	0xb60, 0xb6e, 0xb7c, 0xb8a, 0xb98, 0xba6,
 };
-
-/* --- PCU ------------------------------------------------------------------- */
-
-#define PCU_CTL		(CTL_EV_SEL | CTL_OCC_SEL | CTL_EDGE_DET | CTL_OV_EN | \
-			 CTL_EN | CTL_INVERT | THRESH_5 | CTL_OCC_INVERT | \
-			 CTL_OCC_EDGE_DET)
-
-PCU_REGS_710(0, PCU_CTL, 0);
 
 /* --- memory controllers: places in the package's window of memory --------------- */
 
@@ -176,22 +130,7 @@ static const struct model_reg upi_regs[] = {
 	ROW_CTR(0x330, 2), ROW_CTL_64(0x360, 2, UPI_CTL),
 	ROW_CTR(0x338, 3), ROW_CTL_64(0x368, 3, UPI_CTL),
 	ROW_STATUS(0x37c, 0xf, 0),
-	{ .at = 0x94, .bytes = 4, .type = REG_LINK_PEER, .name = "link_peer" },
-	{ .at = 0x120, .bytes = 4, .type = REG_LINK_STATUS, .keep = MODEL_BIT(4),
-	  .name = "link_status" },
-};
-
-/*
- * An event that needs a bit of each of two groups of its unit mask counts what has a bit of
- * both in common.
- */
-#define COMMON(from, to, bits) \
-	{ .first = (from), .last = (to), .umask = (bits), .drop_umask = true, \
-	  .op = FILTER_COMMON }
-
-/* TXL_FLITS and RXL_FLITS: one of the slots of bits 2:0, and a flit of bits 7:3 */
-static const struct model_filter upi_filters[] = {
-	COMMON(0x02, 0x03, 0x07), COMMON(0x02, 0x03, 0xf8),
+	ROW_LINK_PEER(0x94), ROW_LINK_STATUS(0x120),
 };
 
 /* --- M3UPI: between the mesh and UPI --------------------------------------------- */
@@ -234,24 +173,11 @@ static const struct model_reg irp_regs[] = {
 };
 
 /* IIO: with a threshold of 12 bits */
-#define IIO_THRESH	(0xfffULL << CTL_THRESH_SHIFT)
 #define IIO_CH_MASK	(0xfffULL << 36)	/* a bit for each port, or part, of the stack */
 #define IIO_FC_MASK	(0x7ULL << 48)		/* posted, non-posted, completion */
 #define IIO_CTL		(CTL | IIO_THRESH | IIO_CH_MASK | IIO_FC_MASK)
 
-static const struct model_reg iio_regs[] = {
-	ROW_BOX_CTL(0x0, 0),
-	ROW_CTR(0x1, 0), ROW_CTL(0x8, 0, IIO_CTL, 0),
-	ROW_CTR(0x2, 1), ROW_CTL(0x9, 1, IIO_CTL, 0),
-	ROW_CTR(0x3, 2), ROW_CTL(0xa, 2, IIO_CTL, 0),
-	ROW_CTR(0x4, 3), ROW_CTL(0xb, 3, IIO_CTL, 0),
-	ROW_STATUS(0x7, 0xf, 0),
-};
-
-/* Masks of the control itself: a mask of 0 counts nothing */
-#define IIO_MASK(from, to, what, at, bits) \
-	{ .first = (from), .last = (to), .in_ctl = true, .op = FILTER_MEETS, \
-	  .attr = (what), .shift = (at), .width = (bits) }
+IIO_REGS(IIO_CTL);
 
 static const struct model_filter iio_filters[] = {
 	/* DATA_REQ_OF_CPU, TXN_REQ_OF_CPU */

@@ -14,47 +14,22 @@
  * and LINKS, the number of UPI links of a package: 3, or 6 on Cooper Lake.
  */
 
-#include "pcu.h"
+#include "mesh.h"
 
 #define MAX_CHAS	28
 #define CORE_SEL	0x0fffffffu	/* a bit for each core */
 
-#define FRZ_ALL		(1ULL << 63)
 #define WK_ON_PMI	(1ULL << 62)
-#define UNFRZ_ALL	(1ULL << 61)
 #define BUSES_VALID	(1ULL << 63)
-
-/* Fields that the control registers of all boxes have, except the PCU's */
-#define CTL		(CTL_EV_SEL | CTL_UMASK | CTL_EDGE_DET | CTL_OV_EN | \
-			 CTL_EN | CTL_INVERT)
 
 /* --- UBox ------------------------------------------------------------------ */
 
-static const struct model_reg ubox_regs[] = {
+UBOX_REGS(
 	/* CPUBUSNO */
 	{ .at = 0x300, .type = REG_BUSES, .keep = BUSES_VALID, .name = "buses" },
 	{ .at = 0x700, .type = REG_GLOBAL_CTL, .name = "global_ctl",
 	  .keep = CORE_SEL | WK_ON_PMI, .wo = FRZ_ALL | UNFRZ_ALL },
-	{ .at = 0x701, .type = REG_GLOBAL_STATUS, .name = "global_status" },
-	/* PCM takes the number of CHAs from bits 5:0 */
-	{ .at = 0x702, .type = REG_GLOBAL_CONFIG, .name = "global_config",
-	  .keep = 0x3f },
-	ROW_FIXED_CTL(0x703, CTL_EN | CTL_OV_EN, 0, 0),
-	ROW_FIXED_CTR(0x704),
-	ROW_CTL(0x705, 0, CTL | THRESH_5, 0),
-	ROW_CTL(0x706, 1, CTL | THRESH_5, 0),
-	/* thread in bit 0, core in bits 5:1 */
-	ROW_FILTER(0x707, 0, 0x3f, 0, "filter"),
-	ROW_STATUS(0x708, 0x3, 0),
-	ROW_CTR(0x709, 0),
-	ROW_CTR(0x70a, 1),
-};
-
-/* IPI_RCVD, DOORBELL_RCVD and INT_PRIO of EVENT_MSG */
-static const struct model_filter ubox_filters[] = {
-	{ .first = 0x42, .last = 0x42, .umask = 0x1c, .op = FILTER_EQUAL,
-	  .attr = ATTR_TID, .width = 6 },
-};
+	{ .at = 0x701, .type = REG_GLOBAL_STATUS, .name = "global_status" });
 
 static const u64 ubox_ov[] = { 1ULL << 1 };
 
@@ -62,20 +37,9 @@ static const u64 ubox_ov[] = { 1ULL << 1 };
 
 #define CHA_CTL		(CTL | CTL_TID_EN | THRESH_8)
 
-static const struct model_reg cha_regs[] = {
-	ROW_BOX_CTL(0x0, 0),
-	ROW_CTL(0x1, 0, CHA_CTL, 0),
-	ROW_CTL(0x2, 1, CHA_CTL, 0),
-	ROW_CTL(0x3, 2, CHA_CTL, 0),
-	ROW_CTL(0x4, 3, CHA_CTL, 0),
+CHA_REGS(CHA_CTL,
 	ROW_FILTER(0x5, 0, 0x07fe1fff, 0, "filter0"),
-	ROW_FILTER(0x6, 1, 0xfffffe3b, 0, "filter1"),
-	ROW_STATUS(0x7, 0xf, 0),
-	ROW_CTR(0x8, 0),
-	ROW_CTR(0x9, 1),
-	ROW_CTR(0xa, 2),
-	ROW_CTR(0xb, 3),
-};
+	ROW_FILTER(0x6, 1, 0xfffffe3b, 0, "filter1"));
 
 /* TOR_INSERTS and TOR_OCCUPANCY */
 #define CHA_TOR(how, what, at, bits) \
@@ -86,10 +50,6 @@ static const struct model_reg cha_regs[] = {
  * A counter of requests in the TOR needs one of the queues of bits 3:0, and a hit or a miss of
  * bits 5:4, and counts requests that have both.
  */
-#define COMMON(from, to, bits) \
-	{ .first = (from), .last = (to), .umask = (bits), .drop_umask = true, \
-	  .op = FILTER_COMMON }
-
 static const struct model_filter cha_filters[] = {
 	COMMON(0x35, 0x36, 0x0f), COMMON(0x35, 0x36, 0x30),
 	{ .last = 0xff, .ctl = CTL_TID_EN, .op = FILTER_EQUAL,
@@ -116,12 +76,6 @@ static const u64 cha_ov[MAX_CHAS] = {
 
 /* --- PCU ------------------------------------------------------------------- */
 
-#define PCU_CTL		(CTL_EV_SEL | CTL_OCC_SEL | CTL_EDGE_DET | CTL_OV_EN | \
-			 CTL_EN | CTL_INVERT | THRESH_5 | CTL_OCC_INVERT | \
-			 CTL_OCC_EDGE_DET)
-
-PCU_REGS_710(0, PCU_CTL, 0);
-
 static const u64 pcu_ov[] = { 1ULL << 2 };
 
 /* --- iMC: a box is a channel ------------------------------------------------ */
@@ -137,8 +91,6 @@ static const u64 imc_ov[] = {
 };
 
 /* --- M2M: between the mesh and a controller; controls are 8 bytes apart ------- */
-
-#define MESH_CTL	(CTL | THRESH_8)
 
 static const struct model_reg m2m_regs[] = {
 	ROW_CTR(0x200, 0), ROW_CTL(0x228, 0, MESH_CTL, 0),
@@ -176,14 +128,7 @@ static const struct model_reg upi_regs[] = {
 	ROW_CTR(0x330, 3), ROW_CTL_64(0x368, 3, UPI_CTL),
 	ROW_BOX_CTL(0x378, 0),
 	ROW_STATUS(0x37c, 0xf, 0),
-	{ .at = 0x94, .bytes = 4, .type = REG_LINK_PEER, .name = "link_peer" },
-	{ .at = 0x120, .bytes = 4, .type = REG_LINK_STATUS, .keep = MODEL_BIT(4),
-	  .name = "link_status" },
-};
-
-/* TXL_FLITS and RXL_FLITS: one of the slots of bits 2:0, and a flit of bits 7:3 */
-static const struct model_filter upi_filters[] = {
-	COMMON(0x02, 0x03, 0x07), COMMON(0x02, 0x03, 0xf8),
+	ROW_LINK_PEER(0x94), ROW_LINK_STATUS(0x120),
 };
 
 static const u64 upi_ov[LINKS] = { 1ULL << 41, 1ULL << 42, 1ULL << 43 };
@@ -209,24 +154,11 @@ PCI_REGS_4(m2pcie_regs, MESH_CTL, 0,
 #define STACK_MSRS	.first = 0xa40, .last = 0xa40 + MAX_STACKS * 0x20 - 1, \
 			.base = 0xa40, .stride = 0x20
 
-#define IIO_THRESH	(0xfffULL << CTL_THRESH_SHIFT)
 #define IIO_CH_MASK	(0xffULL << 36)	/* a bit for each port, or part, of the stack */
 #define IIO_FC_MASK	(0x7ULL << 44)	/* posted, non-posted, completion */
 #define IIO_CTL		(CTL | IIO_THRESH | IIO_CH_MASK | IIO_FC_MASK)
 
-static const struct model_reg iio_regs[] = {
-	ROW_BOX_CTL(0x0, 0),
-	ROW_CTR(0x1, 0), ROW_CTL(0x8, 0, IIO_CTL, 0),
-	ROW_CTR(0x2, 1), ROW_CTL(0x9, 1, IIO_CTL, 0),
-	ROW_CTR(0x3, 2), ROW_CTL(0xa, 2, IIO_CTL, 0),
-	ROW_CTR(0x4, 3), ROW_CTL(0xb, 3, IIO_CTL, 0),
-	ROW_STATUS(0x7, 0xf, 0),
-};
-
-/* Masks of the control itself: a mask of 0 counts nothing */
-#define IIO_MASK(from, to, what, at, bits) \
-	{ .first = (from), .last = (to), .in_ctl = true, .op = FILTER_MEETS, \
-	  .attr = (what), .shift = (at), .width = (bits) }
+IIO_REGS(IIO_CTL);
 
 static const struct model_filter iio_filters[] = {
 	/* DATA_REQ_OF_CPU, TXN_REQ_OF_CPU */
