@@ -34,10 +34,10 @@ static bool read_capability(const struct unc_package *pkg,
 			(!upper_32_bits(capability->chas) ||
 			 !pci_read_config_dword(pdev, capability->reg + 4, &high));
 		pci_dev_put(pdev);
+		if (!found)
+			break;
 		*value = (u64)high << 32 | low;
-		if (found)
-			return true;
-		break;
+		return true;
 	}
 	/* without a UBox the package's buses are unknown, which is in the log already */
 	if (pkg->last_bus >= 0)

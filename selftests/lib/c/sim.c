@@ -350,42 +350,42 @@ uint64_t memory_find(const char *type, unsigned int box, int pkg)
 	return ((uint64_t)base << 23) + box_type(type)->places[box];
 }
 
-/* Map the page of a register in memory through /dev/mem, and return the register or NULL. */
-static volatile uint32_t *map_register(const char *type, unsigned int box, int pkg,
-				       const char *name, void **page)
+/* Read a register in memory through /dev/mem, or write it (@write). Return 0 or -errno. */
+static int access_memory(const char *type, unsigned int box, int pkg, const char *name,
+			 bool write, uint32_t *value)
 {
 	uint64_t at = memory_find(type, box, pkg);
-	int fd = open("/dev/mem", O_RDWR | O_SYNC | O_CLOEXEC);
+	volatile uint32_t *reg;
+	void *page;
+	int fd, err;
 
+	if (!at)
+		return -ENODEV;
+	fd = open("/dev/mem", O_RDWR | O_SYNC | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
 	at += box_register(type, box, name) - box_type(type)->places[box];
-	*page = fd < 0 ? MAP_FAILED : mmap(NULL, MEMORY_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
-					   fd, at & -MEMORY_PAGE);
+	page = mmap(NULL, MEMORY_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		    at & -MEMORY_PAGE);
+	err = page == MAP_FAILED ? -errno : 0;
 	close(fd);
-	if (*page == MAP_FAILED)
-		return NULL;
-	return (void *)((char *)*page + at % MEMORY_PAGE);
+	if (err)
+		return err;
+	reg = (void *)((char *)page + at % MEMORY_PAGE);
+	if (write)
+		*reg = *value;
+	else
+		*value = *reg;
+	munmap(page, MEMORY_PAGE);
+	return 0;
 }
 
 int memory_read(const char *type, unsigned int box, int pkg, const char *name, uint32_t *value)
 {
-	void *page;
-	volatile uint32_t *reg = map_register(type, box, pkg, name, &page);
-
-	if (!reg)
-		return -errno;
-	*value = *reg;
-	munmap(page, MEMORY_PAGE);
-	return 0;
+	return access_memory(type, box, pkg, name, false, value);
 }
 
 int memory_write(const char *type, unsigned int box, int pkg, const char *name, uint32_t value)
 {
-	void *page;
-	volatile uint32_t *reg = map_register(type, box, pkg, name, &page);
-
-	if (!reg)
-		return -errno;
-	*reg = value;
-	munmap(page, MEMORY_PAGE);
-	return 0;
+	return access_memory(type, box, pkg, name, true, &value);
 }
