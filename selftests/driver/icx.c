@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Differences of Ice Lake-SP from Skylake-SP: memory channels with registers in memory, whose
- * addresses a PCI function has, CHAs in three ranges of MSRs, and two capability registers with
- * a bit for each CHA. Other test programs cover features of all generations.
+ * addresses a PCI function has. mesh.c has what both have in common.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,12 +14,10 @@
 #include "lib/c/generation.h"
 #include "lib/c/harness.h"
 #include "lib/c/perf.h"
-#include "lib/c/sampler.h"
 #include "lib/c/sim.h"
 
 /* Boxes with counters to program, and those of them in a controller */
-enum { CHAS = 40, CHANNELS = 12, BOXES = 82, IN_CONTROLLER = 3 };
-enum { FEW = 35, CYCLES = 1000, OVERFLOWS = 3 };
+enum { CHANNELS = 12, BOXES = 82, IN_CONTROLLER = 3, CYCLES = 1000 };
 
 static void __attribute__((constructor)) need_icelake(void)
 {
@@ -28,39 +25,7 @@ static void __attribute__((constructor)) need_icelake(void)
 		tap_skip_all("this processor is not Ice Lake-SP");
 }
 
-FIXTURE_OF(icx, ASSERT_EQ(0, -max_sample_rate(100000000)),
-	   expect_nothing_left(_metadata));
-
-TEST_F(icx, all_boxes_count_and_sample_exactly)
-{
-	load_logging(_metadata, "clock=manual", NULL, 0);
-	EXPECT_EQ(BOXES, pmus_there());
-	for (int pkg = 0; pkg < packages(); pkg++)
-		EXPECT_EQ(BOXES, boxes_that_count(pkg, CYCLES));
-	EXPECT_TRUE(samples_exactly("cha", 0, OVERFLOWS));
-	EXPECT_TRUE(samples_exactly("imc", packages() - 1, OVERFLOWS));
-	EXPECT_TRUE(samples_exactly("m2pcie", 0, OVERFLOWS));
-}
-
-/* More than 32 CHAs are counted in two registers. */
-TEST_F(icx, chas_are_counted_in_both_capability_registers)
-{
-	load_logging(_metadata, "clock=manual boxes=cha:35", NULL, 0);
-	EXPECT_TRUE(box_exists("cha", FEW - 1));
-	EXPECT_FALSE(box_exists("cha", FEW));
-	for (int pkg = 0; pkg < packages(); pkg++)
-		EXPECT_EQ(BOXES - CHAS + FEW, boxes_that_count(pkg, CYCLES));
-}
-
-/* Without the registers the driver probes the CHAs; the others' registers fault. */
-TEST_F(icx, chas_without_the_capability_registers)
-{
-	load_logging(_metadata, "clock=manual boxes=cha:35 missing=capid@0", NULL, 1);
-	/* the other package's registers are on a bus above its UBox's */
-	EXPECT_EQ(1, log_count("package 0: no capability registers"));
-	EXPECT_FALSE(box_exists("cha", FEW));
-	EXPECT_EQ(BOXES - CHAS + FEW, boxes_that_count(0, CYCLES));
-}
+FIXTURE_OF(icx, (void)0, expect_nothing_left(_metadata));
 
 /* A read of a channel's counter is one access. */
 TEST_F(icx, a_channel_is_read_by_one_access)
