@@ -16,7 +16,7 @@ from .schema import validate
 ROLES = {
     "": ("", "clock", "snoops", "stop"),
     "cache": ("", "slice"),
-    "memory": ("agent", "channel"),
+    "memory": ("agent", "channel", "controller"),
     "link": ("bus", "link", "stop"),
     "io": ("stack", "stop", "unit"),
     "power": ("unit",),
@@ -24,7 +24,7 @@ ROLES = {
 TOOLS = ("LIKWID", "Other", "Perf", "PerfUnit")
 INTERCONNECTS = ("mesh", "ring")
 # Parts of which a machine has few, and which differ from one another.
-ALWAYS_APART = ("channel", "link")
+ALWAYS_APART = ("channel", "controller", "link")
 # The files that ask for roles, and the key of an entry's name.
 FILES = {"series.json": "Series", "limits.json": "Limit", "presets.json": "Preset",
          "diagnose.json": "Finding"}
