@@ -28,7 +28,7 @@ MODULE_PARM_DESC(exclusive,
 
 /* Find a box of any package whose memory overlaps with this memory of a box of the type. */
 static const struct unc_box *unc_mmio_other(const struct unc_type *type,
-					      phys_addr_t address)
+					    phys_addr_t address)
 {
 	const struct unc_box *box;
 	unsigned int i, b;
@@ -71,7 +71,7 @@ static const char *unc_mmio_fault(const struct unc_type *type, phys_addr_t addre
  * Context: process.
  */
 phys_addr_t unc_mmio_address(struct pci_dev *pdev, const struct unc_type *type,
-			       unsigned int index)
+			     unsigned int index)
 {
 	const struct unc_type_mmio *mmio = &type->mmio;
 	unsigned int controller = index / mmio->boxes;

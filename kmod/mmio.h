@@ -5,7 +5,7 @@
 #include "state.h"
 
 phys_addr_t unc_mmio_address(struct pci_dev *pdev, const struct unc_type *type,
-			       unsigned int index);
+			     unsigned int index);
 int unc_mmio_map(struct pci_dev *pdev, struct unc_box *box, phys_addr_t address);
 void unc_mmio_unmap(struct unc_box *box);
 

@@ -25,8 +25,8 @@ static bool unc_mmio_present(struct unc_box *box, u32 reg)
 
 /* A counter has 48 bits, so one that reads all ones is not there. */
 static bool unc_mmio_read_counter(struct unc_box *box, u32 reg,
-				    const struct unc_slot *slot, u64 mask,
-				    u64 *value)
+				  const struct unc_slot *slot, u64 mask,
+				  u64 *value)
 {
 	*value = readq(box->io.regs + reg);
 	if (*value == U64_MAX)

@@ -379,8 +379,8 @@ static void show_dirty(const struct model *m, const struct model_box *b,
 }
 
 void model_show_dirty(const struct model *m,
-			  void (*show)(void *, unsigned int, const char *, u64),
-			  void *arg)
+		      void (*show)(void *, unsigned int, const char *, u64),
+		      void *arg)
 {
 	const struct model_function *f, *end;
 	const struct model_reg *regs;

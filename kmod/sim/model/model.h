@@ -523,9 +523,9 @@ void model_spurious_pmi(struct model *m, unsigned int pkg, u32 core_mask);
  * "imc_1 box_ctl", ...
  */
 void model_show_dirty(const struct model *m,
-			  void (*show)(void *arg, unsigned int pkg,
-				       const char *name, u64 value),
-			  void *arg);
+		      void (*show)(void *arg, unsigned int pkg,
+		      const char *name, u64 value),
+		      void *arg);
 
 /* Return the name of a box type as in PMU names, "cbox", "imc", ...; NULL after the last. */
 const char *model_box_type_name(const struct model *m, unsigned int box_type);

@@ -122,7 +122,7 @@ struct rows {
  * increment. Only subevents with MODEL_ANY and a row are added: conditions have no sum.
  */
 static u16 raw_value(const struct rows *r, const struct model_selection *s,
-		    u64 cleared, u64 t)
+		     u64 cleared, u64 t)
 {
 	const struct model_wave *w;
 	unsigned int sum = 0;

@@ -38,16 +38,16 @@ struct diagnose_options {
 /// Return the error of a run that was too short for a diagnosis.
 std::string too_short(const diagnose_options &options, const metric_sets &sets)
 {
-	const double round = sets.shortest_round();
+	const double needed = sets.needed_seconds();
 
 	if (options.run.command.empty())
 		return fmt::format(
 			"{:.3f} s are too short for the {} sets of metrics: count for longer (-d {:.1f})",
-			sets.seconds(), sets.size(), 4 * round);
+			sets.seconds(), sets.size(), needed);
 	return fmt::format(
 		"'{}' ended after {:.3f} s, too soon for the {} sets of metrics: repeat it for {:.1f} s or longer, or diagnose the machine while it runs",
 		options.run.command.front(), sets.seconds(), sets.size(),
-		4 * round);
+		needed);
 }
 
 /// Count until the end of the run.

@@ -213,9 +213,18 @@ std::vector<std::string> metric_sets::news()
 	return lines;
 }
 
-double metric_sets::shortest_round() const
+double metric_sets::needed_seconds() const
 {
-	return double(sets_.size()) * double_seconds(first_slice_).count();
+	double slices = 0;
+
+	for (const metric_set &set : sets_)
+		slices += set.slices;
+
+	// Reading many boxes on a busy machine may take longer than a slice.
+	const double slice = slices > 0 ? seconds() / slices : 0;
+
+	return double(sets_.size()) *
+	       std::max(4 * double_seconds(first_slice_).count(), 2 * slice);
 }
 
 bool metric_sets::is_complete() const

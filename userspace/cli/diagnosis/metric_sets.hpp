@@ -45,8 +45,8 @@ public:
 	size_t size() const { return sets_.size(); }
 	/// Check that each set has counted for a whole slice.
 	bool is_complete() const;
-	/// Seconds that a round of the shortest slices takes.
-	double shortest_round() const;
+	/// Seconds of a run in which each set has some slices, judged by the slices so far.
+	double needed_seconds() const;
 	/// Seconds of counting.
 	double seconds() const;
 	/// Number of slices of each set, the least.
