@@ -524,7 +524,7 @@ void model_spurious_pmi(struct model *m, unsigned int pkg, u32 core_mask);
  */
 void model_show_dirty(const struct model *m,
 		      void (*show)(void *arg, unsigned int pkg,
-		      const char *name, u64 value),
+				   const char *name, u64 value),
 		      void *arg);
 
 /* Return the name of a box type as in PMU names, "cbox", "imc", ...; NULL after the last. */
