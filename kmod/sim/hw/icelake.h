@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tables of Ice Lake-SP, model 106. Intel's manual, document 639778, was not available:
- * addresses and fields are from the in-tree driver, PCM and LIKWID, which agree.
+ * Tables of Ice Lake-SP, model 106, and Ice Lake-D, model 108. Intel's manual, document 639778,
+ * was not available: addresses and fields are from the in-tree driver, PCM and LIKWID, which
+ * agree.
  *
  * Guesses by Skylake-SP: the bits of box controls, the iMC's bits of the box status, and the
  * clocks of IRP and M2PCIe. The global status is in two registers, and no source has the boxes
  * of their bits: overflows signal nothing, and software has to poll them.
+ *
+ * The file of a generation defines before it includes this file:
+ *
+ * - WAVES(box), the table of events,
+ * - CONTROLLERS, the number of memory controllers, 1 or 4,
+ * - ONE_SOCKET, if the generation has neither UPI nor M3UPI,
+ * - SAD_0 to SAD_5, the stack of each number that address decoders have.
  */
 
-#include "mesh.h"
+#include "icelake_snowridge.h"
 
 #define MAX_CHAS	40
 #define MAX_STACKS	6
-#define CONTROLLERS	4
 #define CHANNELS	3	/* of a controller */
 
 /* --- UBox ------------------------------------------------------------------ */
@@ -23,22 +30,13 @@ UBOX_REGS(
 	{ .at = 0x70e, .type = REG_CONST, .name = "global_status0" },
 	{ .at = 0x70f, .type = REG_CONST, .name = "global_status1" });
 
-/* --- CHA: more of the unit mask is in the upper half of the control ------------- */
+/* --- PCU ------------------------------------------------------------------- */
 
-#define CHA_UMASK_EXT	(0x3ffffffULL << 32)
-#define CHA_CTL		(MESH_CTL | CTL_TID_EN | CHA_UMASK_EXT)
+PCU_REGS_710(0, PCU_CTL, 0);
 
-static const struct model_layout cha_layout = {
-	CTL_LAYOUT, BOX_CTL_LAYOUT, .umask_ext = CHA_UMASK_EXT,
-};
+/* --- CHA ------------------------------------------------------------------------ */
 
-CHA_REGS(CHA_CTL,
-	ROW_FILTER(0x5, 0, 0x1ff, 0, "filter0"));
-
-static const struct model_filter cha_filters[] = {
-	{ .last = 0xff, .ctl = CTL_TID_EN, .op = FILTER_EQUAL,
-	  .attr = ATTR_TID, .width = 9 },
-};
+CHA_REGS(CHA_CTL, CHA_FILTER0);
 
 /* three ranges, in which the CHAs are 14 MSRs apart */
 static const u16 cha_bases[MAX_CHAS] = {
@@ -53,66 +51,32 @@ static const u16 cha_bases[MAX_CHAS] = {
 
 /* --- memory controllers: places in the package's window of memory --------------- */
 
-#define CONTROLLER(n)	(0x10000 + 0x40000 * (n))
-#define CHANNEL(n, i)	(CONTROLLER(n) + 0x22800 + 0x4000 * (i))
-
 static const u32 channels[CONTROLLERS * CHANNELS] = {
 	CHANNEL(0, 0), CHANNEL(0, 1), CHANNEL(0, 2),
+#if CONTROLLERS > 1
 	CHANNEL(1, 0), CHANNEL(1, 1), CHANNEL(1, 2),
 	CHANNEL(2, 0), CHANNEL(2, 1), CHANNEL(2, 2),
 	CHANNEL(3, 0), CHANNEL(3, 1), CHANNEL(3, 2),
+#endif
 };
 
 static const u32 controllers[CONTROLLERS] = {
-	CONTROLLER(0), CONTROLLER(1), CONTROLLER(2), CONTROLLER(3),
+	CONTROLLER(0),
+#if CONTROLLERS > 1
+	CONTROLLER(1), CONTROLLER(2), CONTROLLER(3),
+#endif
 };
 
-/* --- iMC: a box is a channel, with its registers in memory ----------------------- */
-
-static const struct model_reg imc_regs[] = {
-	ROW_BOX_CTL(0x00, 0),
-	ROW_CTR(0x08, 0), ROW_CTL(0x40, 0, MESH_CTL, 0),
-	ROW_CTR(0x10, 1), ROW_CTL(0x44, 1, MESH_CTL, 0),
-	ROW_CTR(0x18, 2), ROW_CTL(0x48, 2, MESH_CTL, 0),
-	ROW_CTR(0x20, 3), ROW_CTL(0x4c, 3, MESH_CTL, 0),
-	ROW_FIXED_CTR(0x38),
-	ROW_FIXED_CTL(0x54, CTL_EN | CTL_OV_EN, MODEL_BIT(19), 0),
-	ROW_STATUS(0x5c, 0x1f, 0),
-};
-
-/* --- iMC free running: software can neither stop nor write these counters --------- */
-
-/* @mask: unit mask of the event as the in-tree driver has it */
-#define ROW_MEMORY_FREE(where, i, mask, text) \
-	{ .at = (where), .bytes = 8, .type = REG_FREE, .index = (i), .bits = 48, \
-	  .counts = true, .code = 0xff, .umask = (mask), .name = (text) }
+/* --- iMC free running -------------------------------------------------------------- */
 
 static const struct model_reg imc_free_running_regs[] = {
-	/* lines of 64 bytes */
-	ROW_MEMORY_FREE(0x2290, 0, 0x20, "read"),
-	ROW_MEMORY_FREE(0x2298, 1, 0x21, "write"),
-	ROW_MEMORY_FREE(0x22a0, 2, 0x30, "ddrt_read"),
-	ROW_MEMORY_FREE(0x22a8, 3, 0x31, "ddrt_write"),
-	ROW_MEMORY_FREE(0x22b0, 4, 0x10, "dclk"),
+	MEMORY_FREE_ROWS,
+	/* lines of persistent memory */
+	ROW_MEMORY_FREE(0x22a0, 3, 0x30, "ddrt_read"),
+	ROW_MEMORY_FREE(0x22a8, 4, 0x31, "ddrt_write"),
 };
 
-/* --- M2M: between the mesh and a controller ------------------------------------- */
-
-#define M2M_UMASK_EXT	(0xffULL << 32)
-#define M2M_CTL		(MESH_CTL | M2M_UMASK_EXT)
-
-static const struct model_layout m2m_layout = {
-	CTL_LAYOUT, BOX_CTL_LAYOUT, .umask_ext = M2M_UMASK_EXT,
-};
-
-static const struct model_reg m2m_regs[] = {
-	ROW_BOX_CTL(0x438, 0),
-	ROW_CTR(0x440, 0), ROW_CTL_64(0x468, 0, M2M_CTL),
-	ROW_CTR(0x448, 1), ROW_CTL_64(0x470, 1, M2M_CTL),
-	ROW_CTR(0x450, 2), ROW_CTL_64(0x478, 2, M2M_CTL),
-	ROW_CTR(0x458, 3), ROW_CTL_64(0x480, 3, M2M_CTL),
-	ROW_STATUS(0x4a8, 0xf, 0),
-};
+#ifndef ONE_SOCKET
 
 /* --- UPI ------------------------------------------------------------------------ */
 
@@ -144,6 +108,8 @@ static const struct model_reg m3upi_regs[] = {
 	ROW_STATUS(0xf8, 0xf, 0),
 };
 
+#endif
+
 /* --- IO stacks: the MSRs of M2PCIe, IRP and IIO of a stack follow one another ------- */
 
 #define STACK_MSRS(table, number) \
@@ -172,43 +138,16 @@ static const struct model_reg irp_regs[] = {
 	ROW_STATUS(0x5, 0x3, 0),
 };
 
-/* IIO: with a threshold of 12 bits */
-#define IIO_CH_MASK	(0xfffULL << 36)	/* a bit for each port, or part, of the stack */
-#define IIO_FC_MASK	(0x7ULL << 48)		/* posted, non-posted, completion */
-#define IIO_CTL		(CTL | IIO_THRESH | IIO_CH_MASK | IIO_FC_MASK)
-
 IIO_REGS(IIO_CTL);
-
-static const struct model_filter iio_filters[] = {
-	/* DATA_REQ_OF_CPU, TXN_REQ_OF_CPU */
-	IIO_MASK(0x83, 0x84, ATTR_PORT, 36, 12),
-	IIO_MASK(0x83, 0x84, ATTR_FC, 48, 3),
-	/* DATA_REQ_BY_CPU, TXN_REQ_BY_CPU, COMP_BUF_INSERTS */
-	IIO_MASK(0xc0, 0xc2, ATTR_PORT, 36, 12),
-	IIO_MASK(0xc0, 0xc2, ATTR_FC, 48, 3),
-	/* COMP_BUF_OCCUPANCY */
-	IIO_MASK(0xd5, 0xd5, ATTR_FC, 48, 3),
-};
 
 /* --- IIO free running ------------------------------------------------------------- */
 
 static const u16 ioclk_bases[MAX_STACKS] = STACKS(0xa55);
 static const u16 port_bases[MAX_STACKS] = { 0xaa0, 0xab0, 0xac0, 0xb30, 0xb40, 0xb50 };
 
-/* @where: offset from port_bases, or a register with @places of its own */
-#define ROW_STACK_FREE(where, places, i, mask, text) \
-	{ .at = (where), .bases = (places), .type = REG_FREE, .index = (i), \
-	  .bits = 48, .counts = true, .code = 0xff, .umask = (mask), .name = (text) }
-#define ROW_PORT_FREE(port, text) \
-	ROW_STACK_FREE(port, NULL, 1 + (port), 0x20 + (port), text)
-
 static const struct model_reg iio_free_running_regs[] = {
 	ROW_STACK_FREE(0xff, ioclk_bases, 0, 0x10, "ioclk"),
-	/* in 32 bytes */
-	ROW_PORT_FREE(0, "bw_in_port0"), ROW_PORT_FREE(1, "bw_in_port1"),
-	ROW_PORT_FREE(2, "bw_in_port2"), ROW_PORT_FREE(3, "bw_in_port3"),
-	ROW_PORT_FREE(4, "bw_in_port4"), ROW_PORT_FREE(5, "bw_in_port5"),
-	ROW_PORT_FREE(6, "bw_in_port6"), ROW_PORT_FREE(7, "bw_in_port7"),
+	PORT_FREE_ROWS,
 };
 
 /* --- box types --------------------------------------------------------------- */
@@ -245,6 +184,7 @@ static const struct model_type box_types[] = {
 		.name = "m2m", BOXES(1, CONTROLLERS), .pci = true, .counters = 4,
 		.thresh = 0xff, TABLES_OF(m2m, m2m_layout),
 	},
+#ifndef ONE_SOCKET
 	{
 		.name = "upi", BOXES(0, 3), .pci = true, .counters = 4,
 		.thresh = 0xff, .clock = MODEL_QCLK,
@@ -254,6 +194,7 @@ static const struct model_type box_types[] = {
 		.name = "m3upi", BOXES_AS(0, 3, "upi"), .pci = true, .counters = 4,
 		.thresh = 0xff, TABLES(m3upi),
 	},
+#endif
 	{
 		.name = "m2pcie", BOXES_AS(1, MAX_STACKS, "iio"), .counters = 4,
 		.thresh = 0xff, STACK_MSRS(m2pcie_bases, 10), TABLES(m2pcie),
@@ -277,22 +218,14 @@ static const struct model_type box_types[] = {
 
 /* --- PCI functions, and other functions of their devices ----------------------- */
 
-static const struct model_reg ubox_pci_regs[] = {
-	{ .at = 0xc0, .bytes = 4, .type = REG_NODE_ID, .name = "node_id" },
-	{ .at = 0xd4, .bytes = 4, .type = REG_NODE_MAP, .name = "node_map" },
-};
-
-/* bits 22:12 of a controller's address */
-#define MEMORY_BAR(where, n, text) \
-	{ .at = (where), .bytes = 4, .type = REG_MEMORY_BAR, .index = 1 + (n), \
-	  .keep = CONTROLLER(n) >> 12, .name = (text) }
-
 static const struct model_reg memory_pci_regs[] = {
-	{ .at = 0xd0, .bytes = 4, .type = REG_MEMORY_BASE, .name = "memory_base" },
+	ROW_MEMORY_BASE(0xd0),
 	MEMORY_BAR(0xd8, 0, "mem0_bar"),
+#if CONTROLLERS > 1
 	MEMORY_BAR(0xdc, 1, "mem1_bar"),
 	MEMORY_BAR(0xe0, 2, "mem2_bar"),
 	MEMORY_BAR(0xe4, 3, "mem3_bar"),
+#endif
 };
 
 /* CAPID6 and CAPID7: the CHAs of the die by position */
@@ -301,37 +234,13 @@ static const struct model_reg capid_regs[] = {
 	{ .at = 0xa0, .bytes = 4, .type = REG_BOX_MASK, .index = 32, .name = "capid7" },
 };
 
-#define SYSTEM(device, function, did, of, i, ...) \
-	{ .devfn = DEVFN(device, function), .id = (did), \
-	  .class_code = CLASS_SYSTEM, .type = (of), .box = (i), __VA_ARGS__ }
-#define TABLE(table)	.regs = (table), .nregs = MODEL_COUNT(table)
-#define COUNTERS(device, function, did, of, i) \
-	{ .devfn = DEVFN(device, function), .id = (did), \
-	  .class_code = CLASS_PERFORMANCE, .type = (of), .box = (i), \
-	  .pmon = true, .pcie = true }
-
-/*
- * The mesh's function of stack @i on the stack's root bus: the number that address decoders
- * have for the stack in bits 6:4, the package in bits 3:0
- */
-#define STACK_NUMBER(table, number) \
-	static const struct model_reg table[] = { \
-		{ .at = 0x3f4, .bytes = 4, .type = REG_PACKAGE, .keep = (number) << 4, \
-		  .name = "sad_control" }, \
-	}
-STACK_NUMBER(stack0_numbers, 1);
-STACK_NUMBER(stack1_numbers, 2);
-STACK_NUMBER(stack2_numbers, 3);
-STACK_NUMBER(stack3_numbers, 4);
-STACK_NUMBER(stack4_numbers, 5);
-STACK_NUMBER(stack5_numbers, 0);
-#define STACK(number, i) \
-	SYSTEM(0, 0, 0x09a2, "iio", i, .bus = (number), .pcie = true, \
-	       TABLE(stack##i##_numbers))
-/* the root port of a part of stack @i, with the bus @lower below */
-#define ROOT_PORT(number, part, did, i, lower) \
-	{ .bus = (number), .devfn = DEVFN(2 + (part), 0), .id = (did), \
-	  .class_code = CLASS_BRIDGE, .type = "iio", .box = (i), .below = (lower) }
+/* the mesh's function of each stack on the stack's root bus */
+STACK_NUMBER(0);
+STACK_NUMBER(1);
+STACK_NUMBER(2);
+STACK_NUMBER(3);
+STACK_NUMBER(4);
+STACK_NUMBER(5);
 
 static const struct model_function functions[] = {
 	SYSTEM(0, 0, 0x3450, "ubox", 0, .missing = MODEL_MISSING_UBOX,
@@ -344,6 +253,7 @@ static const struct model_function functions[] = {
 	SYSTEM(30, 3, 0x345b, "pcu", 0, .bus = 7, .missing = MODEL_MISSING_CAPID,
 	       TABLE(capid_regs)),
 
+#ifndef ONE_SOCKET
 	SYSTEM(2, 0, 0x3440, "upi", 0),
 	COUNTERS(2, 1, 0x3441, "upi", 0),
 	SYSTEM(3, 0, 0x3440, "upi", 1),
@@ -357,25 +267,31 @@ static const struct model_function functions[] = {
 	COUNTERS(6, 1, 0x3446, "m3upi", 1),
 	SYSTEM(7, 0, 0x3445, "m3upi", 2),
 	COUNTERS(7, 1, 0x3446, "m3upi", 2),
+#endif
 
 	COUNTERS(12, 0, 0x344a, "m2m", 0),
+#if CONTROLLERS > 1
 	COUNTERS(13, 0, 0x344a, "m2m", 1),
 	COUNTERS(14, 0, 0x344a, "m2m", 2),
 	COUNTERS(15, 0, 0x344a, "m2m", 3),
+#endif
 
-	/* lower buses: a root bus for each stack, with its devices below root ports */
-	STACK(1, 5),
-	STACK(2, 0),
-	ROOT_PORT(2, 0, 0x347a, 0, 8),
-	{ .bus = 8, .id = 0x1583, .class_code = CLASS_ETHERNET, .type = "iio", .box = 0 },
-	STACK(3, 1),
-	ROOT_PORT(3, 0, 0x347a, 1, 9),
-	{ .bus = 9, .id = 0x0a54, .class_code = CLASS_NVME, .type = "iio", .box = 1 },
-	STACK(4, 2),
-	STACK(5, 3),
-	ROOT_PORT(5, 2, 0x347c, 3, 10),
-	{ .bus = 10, .id = 0x0a54, .class_code = CLASS_NVME, .type = "iio", .box = 3 },
-	STACK(6, 4),
+	/*
+	 * lower buses: a root bus for each stack, in the order of their numbers, with its devices
+	 * below root ports
+	 */
+	STACK(0),
+	STACK(1),
+	ROOT_PORT(1, 2, 0x347a, 8),
+	DEVICE(1, 8, 0x1583, CLASS_ETHERNET),
+	STACK(2),
+	ROOT_PORT(2, 2, 0x347a, 9),
+	DEVICE(2, 9, 0x0a54, CLASS_NVME),
+	STACK(3),
+	STACK(4),
+	ROOT_PORT(4, 4, 0x347c, 10),
+	DEVICE(4, 10, 0x0a54, CLASS_NVME),
+	STACK(5),
 };
 
 #define ICELAKE_COMMON \

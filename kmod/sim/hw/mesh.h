@@ -61,8 +61,6 @@ static const struct model_filter ubox_filters[] = {
 			 CTL_EN | CTL_INVERT | THRESH_5 | CTL_OCC_INVERT | \
 			 CTL_OCC_EDGE_DET)
 
-PCU_REGS_710(0, PCU_CTL, 0);
-
 /*
  * An event that needs a bit of each of two groups of its unit mask counts what has a bit of
  * both in common.
