@@ -257,6 +257,7 @@ class Box:
         self.counters = int(facts["Counters"])
         self.role = facts.get("Role", "")
         self.part = facts.get("Part", "")
+        self.first_port = int(facts.get("FirstPort", "0"))
         self.names = facts.get("Names", {})     # {tool: its names, with commas}
         self.format_text = facts["Format"]
         self.format = {key: Field(text)

@@ -80,7 +80,8 @@ def _box_rows(generation):
 def _role_rows(generation):
     for box in generation.boxes:
         if box.role or box.part:
-            yield _row(_text(box.name), _text(box.role), _text(box.part))
+            yield _row(_text(box.name), _text(box.role), _text(box.part),
+                       box.first_port)
 
 
 def _foreign_rows(generation):

@@ -65,6 +65,8 @@ struct box_role {
 	std::string_view role;
 	/// Part of the role that a box is: "slice", "channel"; or empty.
 	std::string_view part;
+	/// Of an IO stack: PCI device number of the root port of part 0.
+	uint8_t first_port;
 };
 
 /// Name of a box type in other tools, in lower case.

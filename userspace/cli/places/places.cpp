@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "catalogue_tables.hpp"
 #include "sysfs.hpp"
 #include "text.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Root ports of a stack are devices 0 to 3 of its bus, function 0.
+/// Root ports of a stack are four consecutive devices of its bus, function 0.
 constexpr unsigned ports_per_stack = 4;
 
 /// The text of a PMU's file dieN.
@@ -83,14 +84,15 @@ private:
 	bool gaps_;
 };
 
-std::vector<root_port> ports_of(const fs::path &bus)
+/// @param first device number of part 0
+std::vector<root_port> ports_of(const fs::path &bus, unsigned first)
 {
 	std::vector<root_port> ports;
 
-	const auto add = [&ports](const pci_device &device) {
-		if (device.bridge && device.function() == 0 &&
-		    device.slot() < ports_per_stack)
-			ports.push_back({device.slot(), device});
+	const auto add = [&ports, first](const pci_device &device) {
+		if (device.bridge && device.function() == 0 && device.slot() >= first &&
+		    device.slot() - first < ports_per_stack)
+			ports.push_back({device.slot() - first, device});
 	};
 
 	for (const pci_device &device : pci_devices(bus)) {
@@ -142,6 +144,7 @@ places read_places(const uncore::topology &machine, const fs::path &sysfs)
 		dies = std::max(dies, file.die + 1);
 
 	const die_sockets sockets(machine, dies);
+	const auto &tables = uncore::catalogue_tables::of(machine);
 
 	for (const place_file &file : files) {
 		if (const auto end = end_of(file.text))
@@ -150,13 +153,16 @@ places read_places(const uncore::topology &machine, const fs::path &sysfs)
 				 .socket = sockets.find(file.die),
 				 .end = neighbour(machine, *file.pmu, end->first),
 				 .end_socket = sockets.find(end->second)});
-		else if (is_root_bus("pci" + file.text) && file.text.find('/') == file.text.npos)
+		else if (is_root_bus("pci" + file.text) && file.text.find('/') == file.text.npos) {
+			const auto *role = tables.role_of(file.pmu->box);
+
 			found.stacks.push_back(
 				{.pmu = file.pmu,
 				 .socket = sockets.find(file.die),
 				 .bus = file.text,
-				 .ports = ports_of(sysfs / "devices" /
-						   ("pci" + file.text))});
+				 .ports = ports_of(sysfs / "devices" / ("pci" + file.text),
+						   role ? role->first_port : 0)});
+		}
 	}
 	return found;
 }

@@ -14,8 +14,8 @@
 
 namespace cli {
 
-/// A root port of a stack.  Events of part N count the traffic of the port with device
-/// number N; bit N of their port mask selects the port.
+/// A root port of a stack.  Events of part N count the traffic of the port, which is device
+/// N after the stack's first; bit N of their port mask selects the port.
 struct root_port {
 	unsigned part = 0; ///< 0 to 3
 	pci_device device;
