@@ -22,7 +22,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python import schema  # noqa: E402
 from lib.python.traffic import Uncore  # noqa: E402
-from lib.python.uncore import GENERATION, SIM, UNCORE, Machine, Tap, write  # noqa: E402
+from lib.python.uncore import GENERATION, SIM, UNCORE, Machine, Tap, most_sockets, write  # noqa: E402
 from scenarios import causes, flow, generations, player  # noqa: E402
 
 MESH = generations.load(GENERATION).mesh
@@ -33,7 +33,7 @@ GIB = 1 << 30
 with open("/proc/cpuinfo", encoding="ascii") as cpuinfo:
     REGISTERS = "avx" if " avx " in cpuinfo.read() else "sse"
 LOAD, COPY = "load_" + REGISTERS, "copy_mem_" + REGISTERS
-SOCKETS = 1 if GENERATION == "bdwde" else 2
+SOCKETS = most_sockets()
 # Bytes a second that a kernel moves on each socket: the most of likwid-bench is its load.
 MOVED = {kernel: moved[:SOCKETS] for kernel, moved in (
     (LOAD, (40 * GIB, 24 * GIB)), (COPY, (30 * GIB, 20 * GIB)),

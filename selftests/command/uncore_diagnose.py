@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.schema import check_documents  # noqa: E402
 from lib.python.top import dead_box  # noqa: E402
 from lib.python.traffic import Uncore  # noqa: E402
-from lib.python.uncore import GENERATION, SIM, Machine, Tap, write  # noqa: E402
+from lib.python.uncore import GENERATION, SIM, Machine, Tap, most_sockets, write  # noqa: E402
 from scenarios import causes, generations, player  # noqa: E402
 
 PLANTED = {"stream": "memory bandwidth", "numa": "remote memory",
@@ -27,7 +27,7 @@ SIZE = ["%s=%d" % item for item in causes.parameters(GENERATION).items()] + \
     ["boxes=cha:4" if MESH else "cboxes=4"]
 SECONDS = "4"
 MIXTURES, SEED = 20, 48
-SINGLE = GENERATION == "bdwde"      # socket: no remote memory
+SINGLE = most_sockets() == 1        # no remote memory
 # The metrics of the TOR here do not tell remote from local memory.
 NO_REMOTE = SINGLE or GENERATION == "snbep"
 

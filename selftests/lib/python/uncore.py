@@ -201,6 +201,11 @@ def boxes():
             if name.islower()}
 
 
+def most_sockets():
+    """How many of the two sockets of most test machines this generation has."""
+    return int(catalogue("boxes").get("Sockets", "2"))
+
+
 def space(box_type):
     """Where a box type of this generation has its registers: "msr", "pci" or "mmio"."""
     generation, found = GENERATION, None
