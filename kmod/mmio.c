@@ -91,10 +91,14 @@ phys_addr_t unc_mmio_address(struct pci_dev *pdev, const struct unc_type *type,
 	fault = base && bar ? unc_mmio_fault(type, address) : "not set";
 	if (!fault)
 		return address;
-	/* all boxes of a controller have the same fault, or even all boxes */
+	/*
+	 * All boxes of a controller have the same fault, or even all boxes.  Only the controllers
+	 * that a processor lacks have no address of their own.
+	 */
 	if (!in_controller && (base || !controller))
-		pci_warn(pdev, "memory controller %u: the address %pa of its %s registers is %s: left out\n",
-			 controller, &address, type->name, fault);
+		dev_printk(base && !bar ? KERN_INFO : KERN_WARNING, &pdev->dev,
+			   "memory controller %u: the address %pa of its %s registers is %s: left out\n",
+			   controller, &address, type->name, fault);
 	return 0;
 }
 
