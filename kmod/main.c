@@ -48,7 +48,6 @@ static const struct x86_cpu_id unc_unread_cpus[] = {
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 46, "Nehalem-EX"),
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 47, "Westmere-EX"),
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 85, "Skylake-SP or a successor of unknown stepping"),
-	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 108, "Ice Lake-D"),
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 143, "Sapphire Rapids"),
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 15, 3, "64-bit Xeon MP"),
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 15, 4, "64-bit Xeon MP"),

@@ -51,6 +51,8 @@ READINGS = {
     # Intel has the events of Cascade Lake for steppings 5 to 15.
     "cpx": ("skx_unc_", "cascadelakex", "CLX", "clx"),
     "icx": ("icx_unc_", "icelakex", "ICX", "icx"),
+    "icxd": ("icx_unc_", "icelakex", "ICX", "icx"),
+    "snr": ("snr_unc_", "snowridgex", "SNR", "snr"),
 }
 # Readings without a rule of Kind "lacks": readings.json has all that they lack.
 INCOMPLETE = ("likwid", "ucevent")

@@ -30,7 +30,12 @@ EVENTS = os.path.join(TOP, "events")
 # machine has no PMU.
 UNDERSTOOD = "this machine does not count"
 # Names of perf's files that no event string has; events/*/omitted.json says why
-UNCOUNTED = {"icx": r"UNC_CHA_PIPE_REJECT\.VN_BL_(WB|NCB|NCS)|UNC_IIO_BANDWIDTH_OUT\..*"}
+ICE_LAKE = r"UNC_CHA_PIPE_REJECT\.VN_BL_(WB|NCB|NCS)|UNC_IIO_BANDWIDTH_OUT\..*"
+UNCOUNTED = {
+    "icx": ICE_LAKE, "icxd": ICE_LAKE,
+    "snr": ICE_LAKE + r"|LLC_MISSES\.(MMIO_.*|UNCACHEABLE)|LLC_REFERENCES\.STREAMING_.*"
+           r"|UNC_M2P_LOCAL_P2P_DED_RETURNED_0\.MS2IOSF3_.*",
+}
 PFM_NAMES = 20      # names of libpfm4 per generation: each needs a process
 
 

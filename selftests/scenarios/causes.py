@@ -25,8 +25,9 @@ EARLIER = {"qclk_khz": 1000000}
 # 1 GHz.
 MESH = {"uclk_khz": 2400000, "dclk_khz": 1333000, "qclk_khz": 1300000,
         "pclk_khz": 1000000, "ioclk_khz": 1000000}
-# Ice Lake-SP has DDR4-3200 and links of 11.2 GT/s.
-LATER = {"icx": {"dclk_khz": 1600000, "qclk_khz": 1400000}}
+# Ice Lake and Snow Ridge have DDR4-3200, and Ice Lake-SP links of 11.2 GT/s.
+LATER = {"icx": {"dclk_khz": 1600000, "qclk_khz": 1400000},
+         "icxd": {"dclk_khz": 1600000}, "snr": {"dclk_khz": 1600000}}
 
 
 def parameters(generation):
@@ -164,7 +165,7 @@ def on_memory(causes, peak):
     moved = causes.reads + causes.writes + causes.streamed
     more = 1 + causes.bound / moved * (peak / PEAK - 1)
     return dataclasses.replace(causes, **{name: getattr(causes, name) * more
-                                          for name in ("reads", "writes", "streamed")})
+                                          for name in ("reads", "writes", "streamed", "bound")})
 
 
 IDLE = Socket()

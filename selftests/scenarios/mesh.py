@@ -186,11 +186,16 @@ class Mesh:
                 (("direct2core_txn_override", "txc_bl.drs_upi"), (1 - c.to_core) * 0.25)):
             self._event("m2m", first, self.memory_reads * share)
             if not self.generation.has("m2m", "direct2core_taken"):
-                self._event("m2m", second, self.memory_reads * share)
+                # without other sockets, all that no core receives is the CHAs'
+                known = ("m2m", second) in self.generation.events
+                self._event("m2m", second if known else "txc_bl.drs_cache",
+                            self.memory_reads * share)
 
     # --- links -----------------------------------------------------------------------
 
     def _links(self):
+        if "upi" not in self.generation.boxes:
+            return
         c = self.causes
         self._clock("upi", 0x01)
         if "m3upi" in self.generation.boxes:

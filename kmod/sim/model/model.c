@@ -16,6 +16,7 @@ const struct model_generation *const model_generations[] = {
 	&model_skx,
 	&model_clx,
 	&model_cpx, &model_icx,
+	&model_icxd, &model_snr,
 	NULL
 };
 

@@ -125,7 +125,7 @@ struct model_generation {
 extern const struct model_generation model_hswep, model_bdwep, model_bdwde,
 				     model_ivbep, model_snbep, model_xeon7100,
 				     model_xeon7400, model_skx, model_clx, model_cpx,
-				     model_icx;
+				     model_icx, model_icxd, model_snr;
 
 /* All generations; the last entry is NULL. */
 extern const struct model_generation *const model_generations[];

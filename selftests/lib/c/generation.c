@@ -31,6 +31,9 @@ enum { MAX_REGISTERS = 512, MAX_FUNCTIONS = 128, MAX_NAMES = 256, MAX_FIELDS = 9
 #define SKYLAKE							\
 	.narrow = 48, .polled = true, .states = 0x3ff, .lacks = { "pcu/umask" }
 
+#define ICE_LAKE						\
+	.narrow = 48, .polled = true, .lacks = { "pcu/umask" }
+
 static struct generation generations[] = {
 	{ "hswep", HASWELL },
 	{ "bdwep", HASWELL },
@@ -47,7 +50,10 @@ static struct generation generations[] = {
 	{ "skx", SKYLAKE },
 	{ "clx", SKYLAKE },
 	{ "cpx", SKYLAKE },
-	{ "icx", .narrow = 48, .polled = true, .lacks = { "pcu/umask" } },
+	{ "icx", ICE_LAKE },
+	{ "icxd", ICE_LAKE },
+	{ "snr", .narrow = 48, .polled = true,
+	  .lacks = { "pcu/umask", "ubox/filter_tid", "ubox/filter_cid" } },
 	{ "xeon7100", FRONTSIDE },
 	{ "xeon7400", FRONTSIDE },
 };

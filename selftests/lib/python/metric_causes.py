@@ -20,7 +20,7 @@ RELAYS = {("cbox", 0x1f), ("cha", 0x1f)}
 # fit, bits 5:4 hit and miss. Flits of UPI: bits 2:0 are slots, the others kinds.
 CHA_TOR = {("cha", 0x35), ("cha", 0x36)}
 # Generations whose TOR events have all conditions in the unit mask: a number, by its value.
-TOR_NUMBERS = {"icx"}
+TOR_NUMBERS = {"icx", "icxd", "snr"}
 FLITS = {("upi", 0x02), ("upi", 0x03)}
 FIXED = 0xff
 COUNTERS = 4

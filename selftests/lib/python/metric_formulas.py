@@ -582,14 +582,22 @@ def ice_lake():
         "PREFCAM_MERGES.15 / (PREFCAM_ENTRIES.15 + PREFCAM_ENTRIES.2a)"
 
 
+def snow_ridge():
+    yield "m2m", "direct2core_pct", "%", "TxC_BL.02 / (TxC_BL.01 + TxC_BL.02)"
+    yield "m2m", "prefetch_used_pct", "%", "PREFCAM_MERGES.15 / PREFCAM_ENTRIES.15"
+
+
 # The tables of each generation; a row of a later table replaces the row with the same name
 # of an earlier table. NO_BOX and NO_METRIC are rows that a generation lacks.
 TABLES = {"hswep": (haswell,), "bdwep": (haswell,), "bdwde": (haswell,),
           "ivbep": (haswell, ivy_bridge),
           "snbep": (haswell, ivy_bridge, sandy_bridge), "skx": (skylake,),
           "clx": (skylake, cascade_lake), "cpx": (skylake, cascade_lake),
-          "icx": (skylake, cascade_lake, ice_lake)}
-NO_BOX = {"bdwde": ("sbox", "qpi", "r3qpi"), "ivbep": ("sbox",),
+          "icx": (skylake, cascade_lake, ice_lake),
+          "icxd": (skylake, cascade_lake, ice_lake),
+          "snr": (skylake, cascade_lake, ice_lake, snow_ridge)}
+NO_BOX = {"bdwde": ("sbox", "qpi", "r3qpi"), "icxd": ("upi", "m3upi"),
+          "snr": ("upi", "m3upi"), "ivbep": ("sbox",),
           "snbep": ("sbox",)}
 NO_METRIC = {
     "ivbep": ("hitme_inserts", "hitme_inval"),
@@ -599,6 +607,18 @@ NO_METRIC = {
               "avg_tor_drd_rem_miss_latency_ns", "llc_drd_miss_to_loc_mem",
               "llc_drd_miss_to_rem_mem", "llc_drd_rfo_miss_to_loc_mem",
               "llc_drd_rfo_miss_to_rem_mem"),
+    "snr": ("avg_tor_drd_dram_latency_ns", "avg_tor_drd_latency", "avg_tor_drd_latency_ns",
+            "avg_tor_drd_loc_miss_latency", "avg_tor_drd_loc_miss_latency_ns",
+            "avg_tor_drd_miss_latency", "avg_tor_drd_miss_latency_ns",
+            "avg_tor_drd_pmem_latency_ns", "avg_tor_drd_rem_miss_latency",
+            "avg_tor_drd_rem_miss_latency_ns", "avg_tor_drds_miss_when_ne",
+            "ddio_read_local_bw_rate", "ddio_read_remote_bw_rate",
+            "ddio_write_local_bw_rate", "ddio_write_remote_bw_rate", "directory_snoop_pct",
+            "dram_cache_hit_pct", "home_reads_local_rate", "home_reads_remote_rate",
+            "home_writes_local_rate", "home_writes_remote_rate", "llc_drd_miss_bw_rate",
+            "llc_drd_miss_pct", "llc_drd_miss_to_loc_mem", "llc_drd_miss_to_rem_mem",
+            "llc_drd_mpi", "pmem_bw_reads_rate", "pmem_bw_total_rate", "pmem_bw_writes_rate",
+            "pmem_read_latency_ns"),
 }
 
 

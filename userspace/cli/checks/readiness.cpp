@@ -134,7 +134,7 @@ private:
 		}
 		bad("processor",
 		    fmt::format("{} is not supported by xeon_uncore", name),
-		    "use a Xeon E5-2600, E5 or E7 v2 to v4, a Xeon Scalable of the first to third generation, a Xeon D-1500, 7100 or 7400 (family 6 models 29, 45, 62, 63, 79, 85, 86 and 106, family 15 model 6), or a simulated one: make vm");
+		    "use a Xeon E5-2600, E5 or E7 v2 to v4, a Xeon Scalable of the first to third generation, a Xeon D-1500, D-1700, D-2700, 7100 or 7400, an Atom P5900 (family 6 models 29, 45, 62, 63, 79, 85, 86, 106, 108 and 134, family 15 model 6), or a simulated one: make vm");
 	}
 
 	void check_driver()
