@@ -51,13 +51,14 @@ enum { FIRST = 2 };
 static void measure(struct __test_metadata *_metadata, enum driver driver,
 		    const char *box, unsigned int cost[PHASES])
 {
-	const char *pmu = driver_pmu(driver, box);
 	struct perf_event_attr attrs[EVENTS];
 	struct event_group group;
 	uint64_t values[EVENTS];
+	const char *pmu;
 	int err;
 
 	driver_setup(driver, "clock=manual");
+	pmu = driver_pmu(driver, box);
 	/* a slow machine could use up the default freeze budget */
 	if (driver == OURS)
 		ASSERT_EQ(0, -driver_freeze_budget(1000));

@@ -93,12 +93,19 @@ void driver_change(enum driver driver)
 const char *driver_pmu(enum driver driver, const char *box)
 {
 	static char name[PMU_NAME_MAX];
+	int length;
 
 	/* intel_uncore has one PMU for both IRPs; its first counters are those of IRP 0 */
 	if (driver == IN_TREE && !strcmp(box, "irp_0"))
 		box = "irp";
-	snprintf(name, sizeof(name), "%s_%s",
-		 driver == OURS ? generation()->name : "uncore", box);
+	length = snprintf(name, sizeof(name), "%s_%s",
+			  driver == OURS ? generation()->name : "uncore", box);
+	/* the only box here of a type that may have several has a number */
+	if (pmu_type(name) < 0) {
+		snprintf(name + length, sizeof(name) - length, "_0");
+		if (pmu_type(name) < 0)
+			name[length] = '\0';
+	}
 	return name;
 }
 

@@ -28,8 +28,8 @@ void driver_change(enum driver driver);
 void driver_none(void);
 
 /*
- * Name of the PMU of a box, "cbox_0", under @driver, "uncore_cbox_0". The name is in a
- * static buffer.
+ * Name of the PMU of a box, "cbox_0", under @driver, which is loaded: "uncore_cbox_0". The name
+ * is in a static buffer.
  */
 const char *driver_pmu(enum driver driver, const char *box);
 
