@@ -45,9 +45,10 @@ def _driven(generations):
 
 
 def _newest_first(generations):
-    """The generation that most others go back to, then from the newest to the oldest."""
-    first = max(generations, key=lambda one: sum(
-        other.root is one for other in generations))
+    """The generation with a manual that most others go back to, then from the newest to the
+    oldest."""
+    first = max(generations, key=lambda one: (bool(one.manual), sum(
+        other.root is one for other in generations)))
     return [first] + sorted((one for one in generations if one is not first),
                             key=lambda one: (-one.year, one.name))
 

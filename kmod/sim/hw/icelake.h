@@ -69,12 +69,10 @@ static const u32 controllers[CONTROLLERS] = {
 
 /* --- iMC free running -------------------------------------------------------------- */
 
-static const struct model_reg imc_free_running_regs[] = {
-	MEMORY_FREE_ROWS,
+IMC_FREE_RUNNING_REGS(
 	/* lines of persistent memory */
 	ROW_MEMORY_FREE(0x22a0, 3, 0x30, "ddrt_read"),
-	ROW_MEMORY_FREE(0x22a8, 4, 0x31, "ddrt_write"),
-};
+	ROW_MEMORY_FREE(0x22a8, 4, 0x31, "ddrt_write"));
 
 #ifndef ONE_SOCKET
 
@@ -145,10 +143,7 @@ IIO_REGS(IIO_CTL);
 static const u16 ioclk_bases[MAX_STACKS] = STACKS(0xa55);
 static const u16 port_bases[MAX_STACKS] = { 0xaa0, 0xab0, 0xac0, 0xb30, 0xb40, 0xb50 };
 
-static const struct model_reg iio_free_running_regs[] = {
-	ROW_STACK_FREE(0xff, ioclk_bases, 0, 0x10, "ioclk"),
-	PORT_FREE_ROWS,
-};
+IIO_FREE_RUNNING_REGS(ioclk_bases);
 
 /* --- box types --------------------------------------------------------------- */
 

@@ -49,11 +49,14 @@ static const struct model_reg imc_regs[] = {
 	{ .at = (where), .bytes = 8, .type = REG_FREE, .index = (i), .bits = 48, \
 	  .counts = true, .code = 0xff, .umask = (mask), .name = (text) }
 
-/* lines of 64 bytes, and the clock */
-#define MEMORY_FREE_ROWS \
-	ROW_MEMORY_FREE(0x2290, 0, 0x20, "read"), \
-	ROW_MEMORY_FREE(0x2298, 1, 0x21, "write"), \
-	ROW_MEMORY_FREE(0x22b0, 2, 0x10, "dclk")
+/* Lines of 64 bytes, and the clock; further arguments are other counters. */
+#define IMC_FREE_RUNNING_REGS(...) \
+	static const struct model_reg imc_free_running_regs[] = { \
+		ROW_MEMORY_FREE(0x2290, 0, 0x20, "read"), \
+		ROW_MEMORY_FREE(0x2298, 1, 0x21, "write"), \
+		ROW_MEMORY_FREE(0x22b0, 2, 0x10, "dclk"), \
+		__VA_ARGS__ \
+	}
 
 /* --- M2M: between the mesh and a controller ------------------------------------- */
 
@@ -97,12 +100,15 @@ static const struct model_filter iio_filters[] = {
 	  .bits = 48, .counts = true, .code = 0xff, .umask = (mask), .name = (text) }
 #define ROW_PORT_FREE(port, text) \
 	ROW_STACK_FREE(port, NULL, 1 + (port), 0x20 + (port), text)
-/* in 32 bytes */
-#define PORT_FREE_ROWS \
-	ROW_PORT_FREE(0, "bw_in_port0"), ROW_PORT_FREE(1, "bw_in_port1"), \
-	ROW_PORT_FREE(2, "bw_in_port2"), ROW_PORT_FREE(3, "bw_in_port3"), \
-	ROW_PORT_FREE(4, "bw_in_port4"), ROW_PORT_FREE(5, "bw_in_port5"), \
-	ROW_PORT_FREE(6, "bw_in_port6"), ROW_PORT_FREE(7, "bw_in_port7")
+/* The clock, of the registers @clocks, and the data of each port in 32 bytes */
+#define IIO_FREE_RUNNING_REGS(clocks) \
+	static const struct model_reg iio_free_running_regs[] = { \
+		ROW_STACK_FREE(0xff, clocks, 0, 0x10, "ioclk"), \
+		ROW_PORT_FREE(0, "bw_in_port0"), ROW_PORT_FREE(1, "bw_in_port1"), \
+		ROW_PORT_FREE(2, "bw_in_port2"), ROW_PORT_FREE(3, "bw_in_port3"), \
+		ROW_PORT_FREE(4, "bw_in_port4"), ROW_PORT_FREE(5, "bw_in_port5"), \
+		ROW_PORT_FREE(6, "bw_in_port6"), ROW_PORT_FREE(7, "bw_in_port7"), \
+	}
 
 /* --- PCI functions, and other functions of their devices ----------------------- */
 

@@ -17,7 +17,7 @@
 			 CTL_EN | CTL_INVERT)
 #define MESH_CTL	(CTL | THRESH_8)
 
-/* The UBox's registers, after those of the package */
+/* The UBox's registers, after those of the package, and filters */
 #define UBOX_REGS(...) \
 	static const struct model_reg ubox_regs[] = { \
 		__VA_ARGS__, \
@@ -33,13 +33,12 @@
 		ROW_STATUS(0x708, 0x3, 0), \
 		ROW_CTR(0x709, 0), \
 		ROW_CTR(0x70a, 1), \
+	}; \
+	/* IPI_RCVD, DOORBELL_RCVD and INT_PRIO of EVENT_MSG */ \
+	static const struct model_filter ubox_filters[] = { \
+		{ .first = 0x42, .last = 0x42, .umask = 0x1c, .op = FILTER_EQUAL, \
+		  .attr = ATTR_TID, .width = 6 }, \
 	}
-
-/* IPI_RCVD, DOORBELL_RCVD and INT_PRIO of EVENT_MSG */
-static const struct model_filter ubox_filters[] = {
-	{ .first = 0x42, .last = 0x42, .umask = 0x1c, .op = FILTER_EQUAL,
-	  .attr = ATTR_TID, .width = 6 },
-};
 
 /* A CHA's registers; further arguments are its filters */
 #define CHA_REGS(fields, ...) \
@@ -69,10 +68,12 @@ static const struct model_filter ubox_filters[] = {
 	{ .first = (from), .last = (to), .umask = (bits), .drop_umask = true, \
 	  .op = FILTER_COMMON }
 
+#ifndef ONE_SOCKET
 /* A UPI link's TXL_FLITS and RXL_FLITS: one of the slots of bits 2:0, and a flit of bits 7:3 */
 static const struct model_filter upi_filters[] = {
 	COMMON(0x02, 0x03, 0x07), COMMON(0x02, 0x03, 0xf8),
 };
+#endif
 
 #define ROW_LINK_PEER(where) \
 	{ .at = (where), .bytes = 4, .type = REG_LINK_PEER, .name = "link_peer" }

@@ -38,11 +38,14 @@ static const struct model_reg ubox_regs[] = {
 
 #define MSRS(from, boxes) \
 	.first = (from), .last = (from) + 16 * (boxes) - 1, .base = (from), .stride = 16
-#define CONTROLS(fields) \
-	ROW_CTL(0x8, 0, fields, 0), ROW_CTL(0x9, 1, fields, 0), \
-	ROW_CTL(0xa, 2, fields, 0), ROW_CTL(0xb, 3, fields, 0)
-#define BELOW_CONTROLS \
-	ROW_CTR(0x1, 0), ROW_CTR(0x2, 1), ROW_CTR(0x3, 2), ROW_CTR(0x4, 3)
+#define STACK_REGS(table, fields) \
+	static const struct model_reg table[] = { \
+		ROW_BOX_CTL(0x0, 0), \
+		ROW_CTR(0x1, 0), ROW_CTL(0x8, 0, fields, 0), \
+		ROW_CTR(0x2, 1), ROW_CTL(0x9, 1, fields, 0), \
+		ROW_CTR(0x3, 2), ROW_CTL(0xa, 2, fields, 0), \
+		ROW_CTR(0x4, 3), ROW_CTL(0xb, 3, fields, 0), \
+	}
 
 static const struct model_reg cha_regs[] = {
 	ROW_BOX_CTL(0x0, 0),
@@ -62,13 +65,8 @@ static const struct model_reg pcu_regs[] = {
 	ROW_FILTER(0xc, 0, 0xffffffff, 0, "filter"),
 };
 
-static const struct model_reg iio_regs[] = {
-	ROW_BOX_CTL(0x0, 0), BELOW_CONTROLS, CONTROLS(IIO_CTL),
-};
-
-static const struct model_reg m2pcie_regs[] = {
-	ROW_BOX_CTL(0x0, 0), BELOW_CONTROLS, CONTROLS(MESH_CTL),
-};
+STACK_REGS(iio_regs, IIO_CTL);
+STACK_REGS(m2pcie_regs, MESH_CTL);
 
 static const struct model_reg irp_regs[] = {
 	ROW_BOX_CTL(0x0, 0),
@@ -81,12 +79,8 @@ static const struct model_reg irp_regs[] = {
 /* the clock is the last MSR but three of a stack's IRP */
 static const u16 ioclk_bases[MAX_STACKS] = { 0x1eac, 0x1ebc, 0x1ecc, 0x1edc, 0x1eec };
 
-static const struct model_reg iio_free_running_regs[] = {
-	ROW_STACK_FREE(0xff, ioclk_bases, 0, 0x10, "ioclk"),
-	PORT_FREE_ROWS,
-};
-
-static const struct model_reg imc_free_running_regs[] = { MEMORY_FREE_ROWS };
+IIO_FREE_RUNNING_REGS(ioclk_bases);
+IMC_FREE_RUNNING_REGS();
 
 /* --- box types --------------------------------------------------------------- */
 
