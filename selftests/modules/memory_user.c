@@ -13,6 +13,7 @@
 #include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
+#include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/sizes.h>
 #include <asm/apic.h>
@@ -29,11 +30,15 @@
 
 static ulong base;
 module_param(base, ulong, 0444);
-MODULE_PARM_DESC(base, "Physical address of a box; 0: none, for occupy=");
+MODULE_PARM_DESC(base, "Physical address of a box; 0: none, for occupy= and fail=");
 
 static char *occupy = "";
 module_param(occupy, charp, 0444);
 MODULE_PARM_DESC(occupy, "Function of the kernel that the simulator then cannot hook");
+
+static char *fail = "";
+module_param(fail, charp, 0444);
+MODULE_PARM_DESC(fail, "Function of the kernel that returns NULL to the program that loads the module");
 
 static ulong accesses = 60000;
 module_param(accesses, ulong, 0644);
@@ -376,7 +381,22 @@ static void occupy_post(struct kprobe *p, struct pt_regs *regs, unsigned long fl
 {
 }
 
-static struct kprobe occupied = {
+static pid_t loader;
+
+static void *return_null(void)
+{
+	return NULL;
+}
+
+static int fail_pre(struct kprobe *p, struct pt_regs *regs)
+{
+	if (current->tgid != loader)
+		return 0;
+	regs->ip = (unsigned long)return_null;
+	return 1;
+}
+
+static struct kprobe probe = {
 	.post_handler = occupy_post,
 };
 
@@ -384,9 +404,13 @@ static int __init memory_user_init(void)
 {
 	int ret;
 
-	if (*occupy) {
-		occupied.symbol_name = occupy;
-		return register_kprobe(&occupied);
+	if (*fail) {
+		loader = current->tgid;
+		probe.pre_handler = fail_pre;
+	}
+	if (*occupy || *fail) {
+		probe.symbol_name = *fail ? fail : occupy;
+		return register_kprobe(&probe);
 	}
 	box = ioremap(base, MAP_SIZE);
 	if (!box)
@@ -399,8 +423,8 @@ static int __init memory_user_init(void)
 
 static void __exit memory_user_exit(void)
 {
-	if (*occupy) {
-		unregister_kprobe(&occupied);
+	if (*occupy || *fail) {
+		unregister_kprobe(&probe);
 		return;
 	}
 	unregister_nmi_handler(NMI_LOCAL, KBUILD_MODNAME);

@@ -255,6 +255,27 @@ TEST_F(module, stays_while_the_kernel_has_a_mapping)
 	EXPECT_TRUE(machine_leave());
 }
 
+/*
+ * From 7.0 on the kernel allocates a mapping after the simulator has described it. If the
+ * allocation fails, the simulator is not in use.
+ */
+TEST_F(module, unloads_after_a_mapping_that_failed)
+{
+	volatile char *box;
+	uint64_t at;
+	int err;
+
+	machine_setup_sim(" ");
+	at = last_box();
+	ASSERT_EQ(0, -module_load(USER, "fail=vm_area_alloc"));
+	box = map_box(at);
+	err = errno;
+	EXPECT_EQ(0, -module_unload(USER));
+	EXPECT_EQ(NULL, box);
+	EXPECT_EQ(ENOMEM, err);
+	EXPECT_TRUE(machine_leave());
+}
+
 /* Return whether a function of the kernel is hooked. */
 static bool hooked(const char *function)
 {

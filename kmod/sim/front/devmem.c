@@ -5,6 +5,10 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/anon_inodes.h>
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/ioport.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
@@ -15,17 +19,6 @@
 #include "compat.h"
 #include "front/hook.h"
 #include "sim.h"
-
-static void sim_user_open(struct vm_area_struct *vma)
-{
-	/* a copy or a part of a mapping that has a reference */
-	__module_get(THIS_MODULE);
-}
-
-static void sim_user_close(struct vm_area_struct *vma)
-{
-	module_put(THIS_MODULE);
-}
 
 /*
  * Emulate the instruction of the program, and let it continue after the instruction. The kernel
@@ -51,8 +44,6 @@ static vm_fault_t sim_user_fault(struct vm_fault *vmf)
 }
 
 static const struct vm_operations_struct sim_user_ops = {
-	.open = sim_user_open,
-	.close = sim_user_close,
 	.fault = sim_user_fault,
 };
 
@@ -62,15 +53,24 @@ static bool sim_pages_claimed(u64 page)
 }
 
 /*
- * Get a reference of the module for a mapping. Return 0, -ENODEV, or -EPERM if a driver has
- * reserved a part of it for itself, as the kernel does.
+ * A mapping has a file of the simulator in place of /dev/mem. The file keeps the simulator
+ * loaded. The kernel counts the file's references for copies and parts of the mapping, and
+ * drops them where it cannot make the mapping.
  */
-static int sim_get_pages(u64 page, u64 size)
+static const struct file_operations sim_user_file = {
+	.owner = THIS_MODULE,
+};
+
+/*
+ * Make the file of a mapping. Return an error pointer with -EPERM if a driver has reserved a
+ * part of the mapping for itself, as the kernel does.
+ */
+static struct file *sim_get_pages(u64 page, u64 size)
 {
 	if (region_intersects(page << PAGE_SHIFT, size, IORESOURCE_MEM | IORESOURCE_EXCLUSIVE,
 			      IORES_DESC_NONE) != REGION_DISJOINT)
-		return -EPERM;
-	return try_module_get(THIS_MODULE) ? 0 : -ENODEV;
+		return ERR_PTR(-EPERM);
+	return anon_inode_getfile(KBUILD_MODNAME, &sim_user_file, NULL, O_RDWR);
 }
 
 #ifdef UNC_MMAP_PREPARE
@@ -79,16 +79,15 @@ static bool sim_mmap_takes(const struct pt_regs *regs)
 	return sim_pages_claimed(((struct vm_area_desc *)regs->di)->pgoff);
 }
 
-/*
- * Runs in place of mmap_mem_prepare(). The reference stays if the kernel then cannot make the
- * mapping: the simulator cannot be unloaded any more.
- */
+/* Runs in place of mmap_mem_prepare() of /dev/mem for simulated addresses. */
 static int sim_mmap(struct vm_area_desc *desc)
 {
-	int err = sim_get_pages(desc->pgoff, desc->end - desc->start);
+	struct file *file = sim_get_pages(desc->pgoff, desc->end - desc->start);
 
-	if (err)
-		return err;
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	/* the mapping takes over the reference */
+	desc->vm_file = file;
 	vma_desc_set_flags(desc, VMA_IO_BIT, VMA_PFNMAP_BIT, VMA_DONTEXPAND_BIT,
 			   VMA_DONTDUMP_BIT);
 	desc->vm_ops = &sim_user_ops;
@@ -106,13 +105,15 @@ static bool sim_mmap_takes(const struct pt_regs *regs)
 }
 
 /* Runs in place of mmap_mem() of /dev/mem for simulated addresses. */
-static int sim_mmap(struct file *file, struct vm_area_struct *vma)
+static int sim_mmap(struct file *devmem, struct vm_area_struct *vma)
 {
-	int err = sim_get_pages(vma->vm_pgoff, vma->vm_end - vma->vm_start);
+	struct file *file = sim_get_pages(vma->vm_pgoff, vma->vm_end - vma->vm_start);
 
-	if (err)
-		return err;
-	/* two adjacent mappings with these flags are not merged, so each is closed */
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	/* takes a reference of its own */
+	vma_set_file(vma, file);
+	fput(file);
 	unc_vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
 	vma->vm_ops = &sim_user_ops;
 	return 0;
