@@ -6,7 +6,7 @@
 # count may be too small if the driver reports the other program, but must never be more
 # than the hardware counted.
 #
-# usage: thirdparty_foreign.sh [hswep|skx|clx|cpx]
+# usage: thirdparty_foreign.sh [hswep|skx|clx|cpx|icx]
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$here/../lib/shell/tap.sh"
@@ -18,14 +18,13 @@ for tool in likwid-perfctr pcm-memory pcm-pcie perf; do
 done
 
 generation=${1-hswep}
-if [[ $generation == hswep ]]; then
-	# shellcheck source=selftests/driver/foreign/hswep.sh
-	. "$here/foreign/hswep.sh"
-else
-	# shellcheck source=selftests/driver/foreign/mesh.sh
-	. "$here/foreign/mesh.sh"
-	wave_table=$(dirname "$build")/catalogue-$generation.tsv
-fi
+case $generation in
+hswep | icx)	list=$generation ;;
+*)		list=mesh ;;
+esac
+# shellcheck source=selftests/driver/foreign/mesh.sh
+. "$here/foreign/$list.sh"
+[[ $generation == hswep ]] || wave_table=$(dirname "$build")/catalogue-$generation.tsv
 
 # Each table as lines without blank ones
 events() { grep . <<< "$events"; }
@@ -56,10 +55,8 @@ run_tool()
 # "socket event count" for each to $work/counts
 perf_counts()
 {
-	local list
-	list=$({ events | awk '{ print $1 "/" $3 "/" }'; filtered | awk '{ print $1 }'; } |
-		paste -sd,)
-	perf stat -a --per-socket -x';' -o "$work/stat" -e "$list" -- "$@" ||
+	perf stat -a --per-socket -x';' -o "$work/stat" \
+		-e "$(awk '{ print $1 }' "$work/events" | paste -sd,)" -- "$@" ||
 		tap_diag "perf stat: $(cat "$work/stat")"
 	awk -F';' '/^S/ { print substr($1, 2), $5, $3 }' "$work/stat" > "$work/counts"
 }
@@ -67,21 +64,14 @@ perf_counts()
 # wrong START: print the counts that are not exact, for cycles from START on
 wrong()
 {
-	local start=$1 pmu box name event want socket
-	while read -r pmu box name; do
-		want=$(wave "$box" "$name" "$start" $cycles)
-		for socket in 0 1; do
-			grep -qxF "$socket $pmu/$name/ $want" "$work/counts" ||
-				echo "socket $socket $pmu/$name/: want $want;"
-		done
-	done < <(events)
+	local start=$1 box name event want socket
 	while read -r event want box name; do
 		want=$((want + $(wave "$box" "$name" "$start" $cycles)))
 		for socket in 0 1; do
 			grep -qxF "$socket $event $want" "$work/counts" ||
 				echo "socket $socket $event: want $want;"
 		done
-	done < <(filtered)
+	done < "$work/events"
 }
 
 # exact_counts WHEN: check the counts of all events on the manual clock
@@ -99,10 +89,7 @@ exact_counts()
 # another event for the counter, and the driver verifies the selection every two seconds.
 means()
 {
-	{
-		events | awk '{ print $2, $3, $1 "/" $3 "/" }'
-		filtered | awk '{ print $3, $4, $1 }'
-	} | awk -v reselected=" $reselected " '
+	awk -v reselected=" $reselected " '
 		NR == FNR {
 			split($0, field, "\t")
 			n = split(field[11], value, ",")
@@ -115,9 +102,9 @@ means()
 			next
 		}
 		{
-			most = index(reselected, " " $1 " ") ? largest[$1] : mean[$1, $2]
-			print $3, (most > 1 ? most : 1)
-		}' "$wave_table" -
+			most = index(reselected, " " $3 " ") ? largest[$3] : mean[$3, $4]
+			print $1, (most > 1 ? most : 1)
+		}' "$wave_table" "$work/events"
 }
 
 # impossible CYCLES: print the counts that cannot be those of so many cycles, and the number
@@ -133,13 +120,20 @@ impossible()
 
 modprobe -q msr
 load_sim clock=manual packages="$sockets" pace=0
-load_driver events=all
+# perf reads the names of all PMUs, so leave them out.
+load_driver events=none
 for ((package = 0; package < sockets; package++)); do
 	grep . <<< "$transactions" | sed "s/^[[:space:]]*/pkg=$package /"
 done > "$work/transactions"
 # Select only the needed lines of the table, which is read for each event.
 awk 'BEGIN { FS = "[ \t]+" } NR == FNR { need[$(NF - 1), $NF]; next } ($1, $2) in need' \
 	<(events; filtered) "$wave_table" > "$work/waves"
+# Events of both tables by their fields, with the columns of the second table
+{
+	awk 'NR == FNR { fields[$1, $2] = $3; next }
+		{ print $1 "/" fields[$2, $3] "/", 0, $2, $3 }' "$work/waves" <(events)
+	filtered
+} > "$work/events"
 means > "$work/means"
 wave_table=$work/waves
 

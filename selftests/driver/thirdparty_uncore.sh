@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Third-party uncore tools as the distribution ships them. LIKWID programs the registers
 # directly, without a driver: the counts of a dozen events must be exact, by the manual
-# clock and the catalogue's waves.
+# clock, the catalogue's waves and known transactions.
 #
 # Intel PCM over perf, PAPI and perf's event names run on the in-tree driver, and on this
 # driver with pmu_prefix=uncore. The tests check PCM's rates of known traffic, that PAPI
 # counts, and the exact counts of a dozen of perf's names for each box type. With "all",
 # perf also opens all its other names.
 #
-# usage: thirdparty_uncore.sh likwid|intel_uncore|xeon_uncore [all]
+# usage: thirdparty_uncore.sh likwid [hswep|icx]
+#        thirdparty_uncore.sh intel_uncore|xeon_uncore [all]
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$here/../lib/shell/tap.sh"
@@ -27,48 +28,43 @@ trap 'rm -rf "$work"; unload' EXIT
 
 # --- LIKWID, without a driver
 
-# LIKWID's event | its counter | the catalogue's box and event
-likwid_events()
-{
-	cat <<-'END'
-	UNCORE_CLOCK UBOXFIX ubox uclk
-	CBOX_CLOCKTICKS CBOX0C0 cbox clockticks
-	CBOX_CLOCKTICKS CBOX17C3 cbox clockticks
-	SBOX_CLOCKTICKS SBOX0C0 sbox clockticks
-	BBOX_CLOCKTICKS BBOX0C0 ha clockticks
-	CAS_COUNT_RD MBOX0C0 imc cas_count.rd
-	CAS_COUNT_WR MBOX7C1 imc cas_count.wr
-	DRAM_CLOCKTICKS MBOX0C2 imc dclockticks
-	WBOX_CLOCKTICKS WBOX0 pcu clockticks
-	PBOX_CLOCKTICKS PBOX0 r2pcie clockticks
-	RBOX_CLOCKTICKS RBOX0C0 r3qpi clockticks
-	QBOX_CLOCKTICKS QBOX0C0 qpi clockticks
-	END
-}
-
 likwid()
 {
-	local event counter box name list='' start cycles=10007 want
+	local event counter box name instance code umask list='' start cycles=10007 want=()
+	local row=0 package
 	if ! command -v likwid-perfctr > /dev/null; then
 		tap_skip "likwid is not installed" "LIKWID counts"
 		return
 	fi
-	while read -r event counter _; do
-		list+=${list:+,}$event:$counter
-	done < <(likwid_events)
-	start=$(< "$sim/advance")
 	# likwid-perfctr joins the command's words without quoting them
 	printf '#!/bin/sh\necho %s > %s\n' "$cycles" "$sim/advance" > "$work/go"
 	chmod +x "$work/go"
+	# each row and package has another number of transactions
+	while read -r event counter _ _ instance code umask; do
+		list+=${list:+,}$event:$counter
+		row=$((row + 1))
+		[[ $instance ]] || continue
+		for ((package = 0; package < sockets; package++)); do
+			printf 'echo pkg=%d box=%s event=%s umask=%s count=%d > %s\n' \
+				$package "$instance" "$code" "$umask" \
+				$((100 * row * (package + 1))) "$sim/traffic"
+		done
+	done < <(grep . <<< "$likwid_exact") >> "$work/go"
+	start=$(< "$sim/advance")
 	$limit likwid-perfctr -M 0 -C S0:0@S1:0 -O -g "$list" "$work/go" \
 		> "$work/likwid" 2>&1
 	tap_ok $? "likwid-perfctr runs" || tap_diag "$(cat "$work/likwid")"
-	while read -r event counter box name; do
-		want=$(wave "$box" "$name" "$start" $cycles)
+	row=0
+	while read -r event counter box name instance _; do
+		row=$((row + 1))
+		for ((package = 0; package < 2; package++)); do
+			want[package]=$(wave "$box" "$name" "$start" $cycles)
+			[[ ! $instance ]] || ((want[package] += 100 * row * (package + 1)))
+		done
 		tap_eq "$(awk -F, -v e="$event" -v c="$counter" \
 			'$1 == e && $2 == c { print $3, $4; exit }' "$work/likwid")" \
-			"$want $want" "LIKWID's $event on $counter in both packages"
-	done < <(likwid_events)
+			"${want[*]}" "LIKWID's $event on $counter in both packages"
+	done < <(grep . <<< "$likwid_exact")
 }
 
 # --- PCM, PAPI and perf's names, on a driver with the names uncore_*
@@ -200,7 +196,12 @@ modprobe -q msr
 # Load the simulator again, which resets the hardware: LIKWID, for example, leaves the
 # packages frozen.
 small=(cboxes=3 "imcs=$channels")
-[[ ${1-} != likwid ]] || small=()
+if [[ ${1-} == likwid ]]; then
+	small=()
+	# shellcheck source=selftests/driver/foreign/icx.sh
+	. "$here/foreign/${2-hswep}.sh"
+	[[ ${2-hswep} == hswep ]] || wave_table=$(dirname "$build")/catalogue-$2.tsv
+fi
 load_sim clock=manual packages="$sockets" "${small[@]}"
 case ${1-} in
 likwid)
@@ -213,6 +214,6 @@ xeon_uncore)
 	load_driver pmu_prefix=uncore
 	tools "xeon_uncore pmu_prefix=uncore" "${2-}" ;;
 *)
-	tap_bail "usage: $0 likwid|intel_uncore|xeon_uncore" ;;
+	tap_bail "usage: $0 likwid [hswep|icx], or intel_uncore|xeon_uncore [all]" ;;
 esac
 tap_end

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Events of thirdparty_foreign.sh, which sources this file, on Haswell-EP: the driver's and
-# LIKWID's.
+# Events of thirdparty_foreign.sh and thirdparty_uncore.sh, which source this file, on
+# Haswell-EP: the driver's and LIKWID's.
 # shellcheck shell=bash disable=SC2034
 
 # PMU | the catalogue's box and event, for each box type
@@ -46,3 +46,20 @@ likwid_plain+=,CAS_COUNT_RD:MBOX1C1,WBOX_CLOCKTICKS:WBOX0,PBOX_CLOCKTICKS:PBOX0
 likwid_plain+=,RBOX_CLOCKTICKS:RBOX0C0,QBOX_CLOCKTICKS:QBOX0C0
 likwid_filters=TOR_INSERTS_OPCODE:CBOX0C0:OPCODE=0x19E,LLC_LOOKUP_ANY:CBOX1C0:STATE=0x8
 likwid_filters+=,QPI_RATE:QBOX0FIX0
+
+# LIKWID's event | its counter | the catalogue's box and event | where transactions are
+# planted: the box, and their event and unit mask
+likwid_exact="
+	UNCORE_CLOCK	UBOXFIX		ubox	uclk
+	CBOX_CLOCKTICKS	CBOX0C0		cbox	clockticks
+	CBOX_CLOCKTICKS	CBOX17C3	cbox	clockticks
+	SBOX_CLOCKTICKS	SBOX0C0		sbox	clockticks
+	BBOX_CLOCKTICKS	BBOX0C0		ha	clockticks
+	CAS_COUNT_RD	MBOX0C0		imc	cas_count.rd	imc_0	0x4	0x1
+	CAS_COUNT_WR	MBOX7C1		imc	cas_count.wr	imc_7	0x4	0x4
+	DRAM_CLOCKTICKS	MBOX0C2		imc	dclockticks
+	WBOX_CLOCKTICKS	WBOX0		pcu	clockticks
+	PBOX_CLOCKTICKS	PBOX0		r2pcie	clockticks
+	RBOX_CLOCKTICKS	RBOX0C0		r3qpi	clockticks
+	QBOX_CLOCKTICKS	QBOX0C0		qpi	clockticks
+"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Events of thirdparty_foreign.sh, which sources this file, on Skylake-SP and its successors:
-# the driver's and LIKWID's.
+# Events of thirdparty_foreign.sh, which sources this file, on Skylake-SP, Cascade Lake-SP and
+# Cooper Lake-SP: the driver's and LIKWID's.
 # shellcheck shell=bash disable=SC2034,SC2154
 
 # PMU | the catalogue's box and event, for each box type
