@@ -133,6 +133,16 @@ static void unc_on_package(struct unc_package *pkg, smp_call_func_t func,
 	cpus_read_unlock();
 }
 
+/*
+ * Return whether a box in memory does not answer, and is the first of its controller: a
+ * processor may lack the other channels of all controllers.
+ */
+static bool unc_first_is_absent(const struct unc_box *box)
+{
+	return box->dead && box->io.address && !box->probed.unclocked &&
+	       box->index % box->type->mmio.boxes == 0;
+}
+
 /* Log leftover register state of a package, and results of the probes. */
 static void unc_report_found(const struct unc_found *found)
 {
@@ -142,6 +152,9 @@ static void unc_report_found(const struct unc_found *found)
 
 	for (b = 0; b < unc.boxes_per_package; b++) {
 		box = pkg->boxes[b];
+		if (box && found->answers && unc_first_is_absent(box))
+			pr_warn("%s of package %d: its registers at %pa read all ones (no memory there?): left out\n",
+				box->name, pkg->id, &box->io.address);
 		if (box && box->probed.unclocked)
 			pr_warn("%s of package %d: its clock does not run (no memory there?): left out\n",
 				box->name, pkg->id);

@@ -109,6 +109,25 @@ TEST_F(address, leaves_out_the_boxes_that_have_it)
 	EXPECT_EQ(BOXES - variant->controllers * IN_CONTROLLER, boxes_that_count(last, CYCLES));
 }
 
+/* A controller without memory may have an address where no register answers. */
+TEST_F(icx, a_controller_that_reads_all_ones_is_left_out)
+{
+	static const char *const dead[] = { "imc_3", "imc_4", "imc_5", "imc_free_running_1" };
+	int last = packages() - 1;
+
+	machine_setup_sim("clock=manual");
+	for (unsigned int i = 0; i < sizeof(dead) / sizeof(*dead); i++)
+		ASSERT_EQ(0, -sim_fault("dead_memory pkg=%d box=%s on", last, dead[i]));
+	log_mark();
+	ASSERT_EQ(0, -driver_load(""));
+	EXPECT_EQ(BOXES, boxes_that_count(0, CYCLES));
+	EXPECT_EQ(BOXES - IN_CONTROLLER, boxes_that_count(last, CYCLES));
+	/* of the first channel, and of the free-running counters */
+	EXPECT_EQ(2, log_count("read all ones")) {
+		log_show("xeon_uncore");
+	}
+}
+
 /* --- the function goes, a box dies ---------------------------------------------- */
 
 TEST_F(icx, a_removed_function_takes_its_boxes)
@@ -168,6 +187,31 @@ TEST_F(icx, exclusive_keeps_programs_from_the_registers)
 	EXPECT_EQ(BOXES, boxes_that_count(0, CYCLES));
 	ASSERT_EQ(0, -driver_unload());
 	EXPECT_EQ(0, -memory_read("imc", 3, 0, "ctl0", &value));
+}
+
+/* Another driver's reservation takes a box from exclusive=1, and from nothing else. */
+TEST_F(icx, exclusive_leaves_out_what_another_driver_has)
+{
+	static const struct {
+		const char *params;
+		unsigned int boxes;
+		int lines;
+	} loads[] = { { "exclusive=1", BOXES - 1, 1 }, { "", BOXES, 0 } };
+
+	machine_setup_sim("clock=manual");
+	ASSERT_EQ(0, -module_load("memory_user", "base=%#" PRIx64 " reserve=1",
+				  memory_find("imc", 4, 0)));
+	for (unsigned int i = 0; i < sizeof(loads) / sizeof(*loads); i++) {
+		log_mark();
+		ASSERT_EQ(0, -driver_load(loads[i].params));
+		EXPECT_EQ(loads[i].lines, log_count("another driver has its registers")) {
+			log_show("xeon_uncore");
+		}
+		EXPECT_EQ(loads[i].boxes, boxes_that_count(0, CYCLES));
+		EXPECT_EQ(BOXES, boxes_that_count(packages() - 1, CYCLES));
+		ASSERT_EQ(0, -driver_unload());
+	}
+	EXPECT_EQ(0, -module_unload("memory_user"));
 }
 
 TEST_HARNESS_MAIN

@@ -8,6 +8,7 @@
 
 #include <linux/cpumask.h>
 #include <linux/io.h>
+#include <linux/ioport.h>
 #include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
@@ -31,6 +32,10 @@
 static ulong base;
 module_param(base, ulong, 0444);
 MODULE_PARM_DESC(base, "Physical address of a box; 0: none, for occupy= and fail=");
+
+static bool reserve;
+module_param(reserve, bool, 0444);
+MODULE_PARM_DESC(reserve, "Reserve the box's page, as a driver does with its device's memory");
 
 static char *occupy = "";
 module_param(occupy, charp, 0444);
@@ -412,12 +417,22 @@ static int __init memory_user_init(void)
 		probe.symbol_name = *fail ? fail : occupy;
 		return register_kprobe(&probe);
 	}
+	if (reserve && !request_mem_region(base & PAGE_MASK, PAGE_SIZE, KBUILD_MODNAME))
+		return -EBUSY;
 	box = ioremap(base, MAP_SIZE);
-	if (!box)
-		return -ENOMEM;
+	if (!box) {
+		ret = -ENOMEM;
+		goto release;
+	}
 	ret = register_nmi_handler(NMI_LOCAL, handle_nmi, 0, KBUILD_MODNAME);
 	if (ret)
-		iounmap(box);
+		goto unmap;
+	return 0;
+unmap:
+	iounmap(box);
+release:
+	if (reserve)
+		release_mem_region(base & PAGE_MASK, PAGE_SIZE);
 	return ret;
 }
 
@@ -429,6 +444,8 @@ static void __exit memory_user_exit(void)
 	}
 	unregister_nmi_handler(NMI_LOCAL, KBUILD_MODNAME);
 	iounmap(box);
+	if (reserve)
+		release_mem_region(base & PAGE_MASK, PAGE_SIZE);
 }
 
 module_init(memory_user_init);
