@@ -143,7 +143,8 @@ static void plan(struct box *b)
 {
 	size_t n, first = 0;
 	const struct cat_event *e = catalogue(&n);
-	const unsigned int all = most_boxes(b->type->name) * packages();
+	const unsigned int n_packages = packages();
+	const unsigned int all = most_boxes(b->type->name) * n_packages;
 	const unsigned int share = in_each_box || all < BOXES_A_NAME ?
 				   1 : all / BOXES_A_NAME;
 	unsigned int offset, others = 0;
@@ -165,7 +166,7 @@ static void plan(struct box *b)
 			if (rank(name) != r)
 				continue;
 			if (needs_filters(b, name) ||
-			    (name - e + b->index * packages() + b->pkg) % share)
+			    (name - e + b->index * n_packages + b->pkg) % share)
 				others++;
 			else
 				b->todo[b->left++] = name;
@@ -293,14 +294,18 @@ static void prepare(struct chosen *c, const struct cat_event *e)
 /* Choose the names of a round from the names that have not been counted. */
 static void choose(struct box *b)
 {
-	unsigned int kept = 0;
+	unsigned int kept = 0, general = 0;
 
 	b->n = 0;
 	for (unsigned int i = 0; i < b->left; i++) {
-		if (b->n < MAX_CHOSEN) {
+		bool special = is_special(b->todo[i]);
+
+		if (b->n < MAX_CHOSEN && (special || general < b->type->general)) {
 			prepare(&b->chosen[b->n++], b->todo[i]);
-			if (last_fits(b))
+			if (last_fits(b)) {
+				general += !special;
 				continue;
+			}
 			b->n--;
 		}
 		b->todo[kept++] = b->todo[i];
