@@ -73,8 +73,9 @@ static uint64_t request_bits(void)
 }
 
 /*
- * Bits of config1 that a box type's events with a code obey, and the value that they have for
- * an event that sets none of them: where 0 would count nothing
+ * Bits of config1 that a box type's events with a code obey where its filter registers have
+ * them, and the value that they have for an event that sets none of them: where 0 would count
+ * nothing
  */
 static const struct {
 	const char *box;
@@ -87,6 +88,17 @@ static const struct {
 	{ "cha", 0x35, 0x36, BITS(35, 35) | BITS(41, 60), BITS(35, 35) }, /* any opcode */
 	{ "cha", 0x35, 0x36, BITS(61, 63), 0 },
 };
+
+/* Return the bits of config1 that the filter registers of a box type have. */
+static uint64_t filter_bits(const char *type)
+{
+	uint64_t bits = 0;
+
+	for (const struct filter_register *r = filter_registers(type); r->name; r++)
+		if (r->word == 1)
+			bits |= r->mask << r->shift;
+	return bits;
+}
 
 /* Return the valid values of a field on this generation. */
 static uint64_t valid_values(const struct field *f)
@@ -137,12 +149,15 @@ static void add_obeyed(struct event_words *words, const struct cat_event *e)
 	if (!strcmp(e->box, "qpi") && e->code == QPI_CTO_COUNT)
 		words->obeyed[1] = words->obeyed[2] = ~0ULL;
 	for (unsigned int i = 0; i < ARRAY_SIZE(neutrals); i++) {
+		uint64_t bits;
+
 		if (strcmp(neutrals[i].box, e->box) || e->code < neutrals[i].first ||
 		    e->code > neutrals[i].last)
 			continue;
-		words->obeyed[1] |= neutrals[i].obeyed;
+		bits = filter_bits(e->box);
+		words->obeyed[1] |= neutrals[i].obeyed & bits;
 		if (!(words->config[1] & neutrals[i].obeyed))
-			words->held[1] |= neutrals[i].neutral;
+			words->held[1] |= neutrals[i].neutral & bits;
 	}
 }
 

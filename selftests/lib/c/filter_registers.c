@@ -36,6 +36,7 @@ static const struct {
 	{ "cbox", NULL, {
 		{ "filter0", 1, 0, BITS(17, 23) | BITS(0, 8) },
 		{ "filter1", 1, 32, BITS(20, 31) | BITS(0, 15) } } },
+	{ "cha", "icx", { { "filter0", 1, 0, BITS(0, 8) } } },
 	{ "cha", NULL, {
 		{ "filter0", 1, 0, BITS(17, 26) | BITS(0, 12) },
 		{ "filter1", 1, 32, BITS(9, 31) | BITS(3, 5) | BITS(0, 1) } } },
