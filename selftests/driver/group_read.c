@@ -64,12 +64,12 @@ FIXTURE_VARIANT(group_reads)
 FIXTURE_VARIANT_ADD(group_reads, cbox) { .type = "cbox", .n = 2 };
 FIXTURE_VARIANT_ADD(group_reads, imc) { .type = "imc", .n = 2 };
 
-FIXTURE_VARIANT_ADD(group_reads, four_of_cbox_1)
+FIXTURE_VARIANT_ADD(group_reads, cbox_1_four)
 {
 	.type = "cbox", .n = 4, .index = 1, .last = true,
 };
 
-FIXTURE_VARIANT_ADD(group_reads, four_of_imc_1)
+FIXTURE_VARIANT_ADD(group_reads, imc_1_four)
 {
 	.type = "imc", .n = 4, .index = 1, .last = true,
 };

@@ -300,7 +300,8 @@ unsigned int package_boxes(void)
 
 	generation();
 	for (unsigned int i = 0; i < table.types; i++)
-		n += table.type[i].boxes;
+		if (table.type[i].general)
+			n += table.type[i].boxes;
 	return n;
 }
 

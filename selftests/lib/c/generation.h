@@ -91,7 +91,10 @@ bool names_absent_type(const char *name);
 const struct box_type *box_named(const char *box, unsigned int *index);
 /* Name of the first box type of which a package may have several boxes, or of the first */
 const char *box_type_of_many(void);
-/* Largest number of boxes in a package: of a type, 0 if there is no such type; and of all */
+/*
+ * Largest number of boxes in a package: of a type, 0 if there is no such type; and of all types
+ * that have counters to program
+ */
 unsigned int most_boxes(const char *type);
 unsigned int package_boxes(void);
 /*
