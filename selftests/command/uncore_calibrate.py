@@ -234,7 +234,7 @@ def test_files(tap, programs):
                         (json.dumps({host: {}}), "not those of this machine"),
                         (json.dumps(other), "not those of this machine")):
         write(FILE, text)
-        run = Uncore("diagnose", "-d", "2")
+        run = Uncore("diagnose", "-d", "4")
         tap.ok(run.status == 0 and "measured peak" not in run.out and
                len(run.err.splitlines()) == 1 and words in run.err and FILE in run.err,
                "a file that is %s" % text[:20], run.comments())
