@@ -297,6 +297,7 @@ do-mutate: modules selftests
 do-bench: modules selftests userspace
 	@$(VM) --no-sim --driver none -- sh -c \
 		'build/selftests/bench_driver && selftests/bench/bench_uncore.py'
+	@$(VM) --no-sim --driver none --machine icx -- build/selftests/bench_driver
 	@selftests/bench/bench_load.sh '$(VM_KERNEL)' '$(STAGE)'
 	@$(VM) --no-sim --driver none -- build/selftests/bench_sampling
 	@$(VM) --no-sim --driver none -- selftests/bench/bench_attribution.py

@@ -25,7 +25,7 @@
 extern char **environ;
 
 enum { EVENTS = 4, BATCHES = 21, READS = 50, RUNS = 3 };
-enum { MAX_BOXES = 64, MAX_ROWS = 64 };
+enum { MAX_BOXES = 128, MAX_ROWS = 128 };
 /*
  * Intervals of a short and of a long run of perf stat. Their difference excludes the cost
  * of start and end.
@@ -34,12 +34,15 @@ enum { FEW = 2, MANY = 12 };
 /* Time after which the freeze budget allows a freeze for a group again */
 enum { BUDGET_MS = 600 };
 
-enum access_type { MSR_READ, MSR_WRITE, PCI_READ, PCI_WRITE, ACCESS_TYPES };
+enum access_type {
+	MSR_READ, MSR_WRITE, PCI_READ, PCI_WRITE, MEMORY_READ, MEMORY_WRITE, ACCESS_TYPES
+};
 static const char *const access_stats[ACCESS_TYPES] = {
-	"msr_read", "msr_write", "pci_read", "pci_write",
+	"msr_read", "msr_write", "pci_read", "pci_write", "memory_read", "memory_write",
 };
 static const char *const access_names[ACCESS_TYPES] = {
-	"MSR reads", "MSR writes", "PCI reads", "PCI writes",
+	"MSR reads", "MSR writes", "PCI reads", "PCI writes", "memory reads",
+	"memory writes",
 };
 
 /* A line of the table. print_table() omits lines of zeros. */
@@ -140,8 +143,8 @@ static double time_reads(const struct event_group *group)
 	return median(us, BATCHES);
 }
 
-/* Measure the start, the read and the stop of an event group, as in perf stat. */
-static void bench_group(enum driver driver, const char *box)
+/* Measure the start, the read and the stop of a group of @events, as in perf stat. */
+static void bench_group(enum driver driver, const char *box, int events)
 {
 	static const char *const phases[] = { "start", "read", "stop" };
 	const char *pmu = driver_pmu(driver, box);
@@ -151,16 +154,16 @@ static void bench_group(enum driver driver, const char *box)
 	double n[ACCESS_TYPES];
 	char scenario[64], event[32];
 
-	for (int i = 0; i < EVENTS; i++) {
+	for (int i = 0; i < events; i++) {
 		snprintf(event, sizeof(event), "config=%#x", i << 24);
 		pmu_attr(&attrs[i], pmu, event);
 	}
 	attrs[0].disabled = 1;
-	if (group_open_attr(&group, attrs, pmu_cpu(pmu, 0), EVENTS))
+	if (group_open_attr(&group, attrs, pmu_cpu(pmu, 0), events))
 		tap_bail("a group on %s does not open", pmu);
 	for (int phase = 0; phase < 3; phase++) {
-		snprintf(scenario, sizeof(scenario), "%s, 4-event group: %s",
-			 box, phases[phase]);
+		snprintf(scenario, sizeof(scenario), "%s, group of %d: %s", box, events,
+			 phases[phase]);
 		/* Wait, as time_reads() has used up the freeze budget. */
 		if (phase == 2)
 			sleep_ms(BUDGET_MS);
@@ -177,6 +180,21 @@ static void bench_group(enum driver driver, const char *box)
 			    time_reads(&group), 1);
 	}
 	group_close(&group);
+}
+
+/* Measure a single event and a group in a cache slice and in a memory channel. */
+static void bench_groups(enum driver driver)
+{
+	static const char *const types[] = { "cbox", "cha", "imc" };
+	char box[16];
+
+	for (unsigned int i = 0; i < sizeof(types) / sizeof(*types); i++) {
+		if (!box_type(types[i]))
+			continue;
+		snprintf(box, sizeof(box), "%s_0", types[i]);
+		bench_group(driver, box, 1);
+		bench_group(driver, box, EVENTS);
+	}
 }
 
 /*
@@ -206,7 +224,10 @@ static void find_boxes(void)
 			else
 				snprintf(b->name, sizeof(b->name), "%s", t->name);
 			b->counters = t->general * t->in_function;
-			n_boxes += pmu_type(driver_pmu(IN_TREE, b->name)) >= 0;
+			n_boxes += b->counters &&
+				   pmu_type(driver_pmu(IN_TREE, b->name)) >= 0;
+			if (n_boxes == MAX_BOXES)
+				tap_bail("the list of boxes is full");
 		}
 	}
 }
@@ -363,8 +384,7 @@ int main(int argc, char *argv[])
 		bench_named(driver);
 		if (named_only)
 			continue;
-		bench_group(driver, "cbox_0");
-		bench_group(driver, "imc_0");
+		bench_groups(driver);
 		if (n_boxes) {
 			bench_interval(driver, false);
 			bench_interval(driver, true);

@@ -3,7 +3,6 @@
  * The driver's PMUs through perf_event_open(2) and sysfs.
  */
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -210,59 +209,9 @@ static int place(struct perf_event_attr *attr, const char *format,
 	return value ? -ERANGE : 0;
 }
 
-int pmu_formats_read(struct pmu_formats *formats, const char *pmu)
-{
-	char path[256], file[128];
-	struct dirent *entry;
-	DIR *folder;
-	int err = 0;
-
-	snprintf(path, sizeof(path), DEVICES "/%s/format", pmu);
-	folder = opendir(path);
-	formats->type = pmu_type(pmu);
-	formats->n = 0;
-	if (!folder || formats->type < 0)
-		err = -ENOENT;
-	while (!err && (entry = readdir(folder))) {
-		struct pmu_format *f = &formats->format[formats->n];
-
-		if (entry->d_name[0] == '.')
-			continue;
-		if (formats->n == MAX_FORMATS) {
-			err = -E2BIG;
-			break;
-		}
-		snprintf(f->field, sizeof(f->field), "%.31s", entry->d_name);
-		snprintf(file, sizeof(file), "format/%s", f->field);
-		err = pmu_file(pmu, file, f->bits, sizeof(f->bits));
-		formats->n++;
-	}
-	if (folder)
-		closedir(folder);
-	return err;
-}
-
-/* Copy the bits of a field from @formats or, if that is NULL, from sysfs. */
-static int field_bits(const char *pmu, const struct pmu_formats *formats, const char *field,
-		      char *bits, size_t size)
-{
-	char file[128];
-
-	if (!formats) {
-		snprintf(file, sizeof(file), "format/%.100s", field);
-		return pmu_file(pmu, file, bits, size);
-	}
-	for (unsigned int i = 0; i < formats->n; i++)
-		if (!strcmp(formats->format[i].field, field)) {
-			snprintf(bits, size, "%s", formats->format[i].bits);
-			return 0;
-		}
-	return -ENOENT;
-}
-
 /* Add the terms of an event string to @attr; an event name stands for its own string. */
 static int apply(struct perf_event_attr *attr, const char *pmu,
-		 const struct pmu_formats *formats, const char *event)
+		 const char *event)
 {
 	char copy[512], text[512], file[128], *save, *term, *value;
 	int err = 0;
@@ -279,16 +228,17 @@ static int apply(struct perf_event_attr *attr, const char *pmu,
 		}
 		snprintf(file, sizeof(file), "events/%.100s", term);
 		if (!value && !pmu_file(pmu, file, text, sizeof(text))) {
-			err = apply(attr, pmu, formats, text);
+			err = apply(attr, pmu, text);
 			continue;
 		}
+		snprintf(file, sizeof(file), "format/%.100s", term);
 		if (!strcmp(term, "config"))
 			attr->config = number;
 		else if (!strcmp(term, "config1"))
 			attr->config1 = number;
 		else if (!strcmp(term, "config2"))
 			attr->config2 = number;
-		else if (field_bits(pmu, formats, term, text, sizeof(text)))
+		else if (pmu_file(pmu, file, text, sizeof(text)))
 			err = -ENOENT;
 		else
 			err = place(attr, text, number);
@@ -296,10 +246,9 @@ static int apply(struct perf_event_attr *attr, const char *pmu,
 	return err;
 }
 
-int pmu_attr_by(struct perf_event_attr *attr, const char *pmu,
-		const struct pmu_formats *formats, const char *event)
+int pmu_attr(struct perf_event_attr *attr, const char *pmu, const char *event)
 {
-	int type = formats ? formats->type : pmu_type(pmu);
+	int type = pmu_type(pmu);
 
 	memset(attr, 0, sizeof(*attr));
 	attr->size = sizeof(*attr);
@@ -308,12 +257,7 @@ int pmu_attr_by(struct perf_event_attr *attr, const char *pmu,
 	if (type < 0)
 		return -ENOENT;
 	attr->type = type;
-	return apply(attr, pmu, formats, event);
-}
-
-int pmu_attr(struct perf_event_attr *attr, const char *pmu, const char *event)
-{
-	return pmu_attr_by(attr, pmu, NULL, event);
+	return apply(attr, pmu, event);
 }
 
 int perf_open(const struct perf_event_attr *attr, int pid, int cpu, int group)

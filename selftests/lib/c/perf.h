@@ -57,27 +57,6 @@ int packages(void);
  */
 int pmu_attr(struct perf_event_attr *attr, const char *pmu, const char *event);
 
-enum { MAX_FORMATS = 40 };
-
-/*
- * struct pmu_formats - the type and the fields of a PMU, read once by a program that opens many
- * of its events. They are valid until the driver is unloaded.
- */
-struct pmu_formats {
-	int type;
-	unsigned int n;
-	struct pmu_format {
-		char field[32], bits[64];
-	} format[MAX_FORMATS];
-};
-
-/* Read the type and the fields of a PMU. Return 0, -E2BIG (more fields) or -errno. */
-int pmu_formats_read(struct pmu_formats *formats, const char *pmu);
-
-/* Do as pmu_attr(), with type and fields from @formats, not from sysfs. */
-int pmu_attr_by(struct perf_event_attr *attr, const char *pmu,
-		const struct pmu_formats *formats, const char *event);
-
 /* Call perf_event_open(2). @group is -1 for no group. Return a descriptor or -errno. */
 int perf_open(const struct perf_event_attr *attr, int pid, int cpu, int group);
 /* Translate an event string and open the event on @cpu. Return a descriptor or -errno. */
