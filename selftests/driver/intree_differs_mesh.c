@@ -74,7 +74,8 @@ TEST_F(extension, of_the_unit_mask_is_not_written)
 
 	if (!e)
 		SKIP(return, "no event has one");
-	snprintf(box, sizeof(box), "%s_0", variant->type);
+	snprintf(box, sizeof(box), "%s%s", variant->type,
+		 most_boxes(variant->type) > 1 ? "_0" : "");
 	snprintf(with, sizeof(with), "box=%s event=%#x umask=%#" PRIx64 " count=100", box, e->code,
 		 e->umask | e->config >> 32 << 8);
 	snprintf(without, sizeof(without), "box=%s event=%#x umask=%#x count=10", box, e->code,

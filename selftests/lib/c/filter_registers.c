@@ -28,6 +28,7 @@ static const struct {
 } rows[] = {
 	{ "ubox", "ivbep", { { .name = NULL } } },
 	{ "ubox", "snbep", { { .name = NULL } } },
+	{ "ubox", "snr", { { .name = NULL } } },
 	{ "ubox", NULL, { { "filter", 1, 0, 0x3f } } },
 	{ "cbox", "snbep", { { "filter", 1, 0, BITS(10, 31) | BITS(0, 4) } } },
 	{ "cbox", "ivbep", {
@@ -37,6 +38,8 @@ static const struct {
 		{ "filter0", 1, 0, BITS(17, 23) | BITS(0, 8) },
 		{ "filter1", 1, 32, BITS(20, 31) | BITS(0, 15) } } },
 	{ "cha", "icx", { { "filter0", 1, 0, BITS(0, 8) } } },
+	{ "cha", "icxd", { { "filter0", 1, 0, BITS(0, 8) } } },
+	{ "cha", "snr", { { "filter0", 1, 0, BITS(0, 8) } } },
 	{ "cha", NULL, {
 		{ "filter0", 1, 0, BITS(17, 26) | BITS(0, 12) },
 		{ "filter1", 1, 32, BITS(9, 31) | BITS(3, 5) | BITS(0, 1) } } },
