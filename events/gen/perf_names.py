@@ -60,8 +60,12 @@ def terms_of(entry, box, events):
     if entry["EventName"].lower().endswith(FREERUN):
         return free_running(entry["EventName"].lower())
     fields = re.sub(r"\s|^(na|null)$", "", entry.get("Filter") or "")
+    second = "config1=" in fields
     fields = re.sub(r"config1=(\w+)", lambda match: second_register(
         box, int(match[1], 0)), fields)
+    # Snow Ridge's file has filters of Skylake-SP's CHA, which its own does not have
+    if second and not fields:
+        return None
     if fields and not re.fullmatch(r"((filter_\w+|ch_mask)=\w+,?)+", fields):
         return None
     fields = [field for field in fields.split(",") if field]
