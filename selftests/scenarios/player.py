@@ -28,13 +28,13 @@ def parameter(name, default):
         return default
 
 
-def boxes(name, default):
-    """Return the number of boxes of a type in the parameter boxes=, or @default."""
+def boxes(default):
+    """Return the simulator's {box type: boxes of a package}, or @default without one."""
     try:
         with open(os.path.join(MODULE, "boxes"), encoding="ascii") as file:
             words = (word.split(":") for word in file.read().strip().split(","))
-            return int(dict(word for word in words if len(word) == 2)[name])
-    except (OSError, KeyError, ValueError):
+            return {name: int(number) for name, number in words}
+    except OSError:
         return default
 
 
@@ -49,7 +49,8 @@ def machine():
     nodes = tuple(node_map >> 3 * i & 7 for i in range(packages))
     known = generations.load(GENERATION)
     if known.mesh:
-        cha, m2m, imc, upi, iio = (boxes(name, known.boxes[name])
+        there = boxes(known.boxes)
+        cha, m2m, imc, upi, iio = (there.get(name, 0)
                                    for name in ("cha", "m2m", "imc", "upi", "iio"))
         return flow.Machine(
             packages, cha, 0, m2m, imc, upi, uclk * 1e3, *clocks, nodes, GENERATION, iio,

@@ -14,7 +14,27 @@
 #include "sim.h"
 
 static char *sim_boxes = "";
-module_param_named(boxes, sim_boxes, charp, 0444);
+
+/* Show how many boxes of each type a package has, as a list for boxes=. */
+static int sim_show_boxes(char *text, const struct kernel_param *kp)
+{
+	const char *type;
+	unsigned int i;
+	int at = 0;
+
+	for (i = 0; sim.model && (type = model_box_type_name(sim.model, i)); i++)
+		at += sysfs_emit_at(text, at, "%s%s:%u", i ? "," : "", type,
+				    model_boxes(sim.model, i));
+	return at + sysfs_emit_at(text, at, "\n");
+}
+
+static const struct kernel_param_ops sim_boxes_ops = {
+	.set = param_set_charp,
+	.get = sim_show_boxes,
+	.free = param_free_charp,
+};
+
+module_param_cb(boxes, &sim_boxes_ops, &sim_boxes, 0444);
 MODULE_PARM_DESC(boxes,
 		 "Boxes a package, a list such as cbox:18,imc:4 (default: all that the model has)");
 
