@@ -44,7 +44,7 @@ FIXTURE_VARIANT_ADD(copies, cbox)
 FIXTURE_VARIANT_ADD(copies, imc)
 {
 	.type = "imc",
-	.index = 3,
+	.index = 1,
 	.event = "event=0",
 	.others = 3,
 };

@@ -126,11 +126,14 @@ class Mesh:
     def _home(self):
         """Add the requests to the memory of the socket, and lookups in its directory."""
         c = self.causes
-        for name, requests in (("reads_local", self.near_reads),
-                               ("reads_remote", self.far_reads),
-                               ("writes_local", self.near_writes),
-                               ("writes_remote", self.far_writes)):
-            self._event("cha", "requests." + name, requests)
+        for name, near, far in (("reads", self.near_reads, self.far_reads),
+                                ("writes", self.near_writes, self.far_writes)):
+            name = "requests." + name
+            if ("cha", name + "_local") in self.generation.events:
+                self._event("cha", name + "_local", near)
+                self._event("cha", name + "_remote", far)
+            else:
+                self._event("cha", name, near + far)
         self._event("cha", "dir_lookup.snp", self.memory_reads * c.forwarded)
         self._event("cha", "dir_lookup.no_snp", self.memory_reads * (1 - c.forwarded))
 

@@ -171,12 +171,12 @@ static const struct model_type box_types[] = {
 		TABLES(imc),
 	},
 	{
-		.name = "imc_free_running", BOXES(1, CONTROLLERS),
+		.name = "imc_free_running", BOXES_NUMBERED(1, CONTROLLERS),
 		.memory = controllers, .clock = MODEL_DCLK,
 		TABLES(imc_free_running),
 	},
 	{
-		.name = "m2m", BOXES(1, CONTROLLERS), .pci = true, .counters = 4,
+		.name = "m2m", BOXES_NUMBERED(1, CONTROLLERS), .pci = true, .counters = 4,
 		.thresh = 0xff, TABLES_OF(m2m, m2m_layout),
 	},
 #ifndef ONE_SOCKET

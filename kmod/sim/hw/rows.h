@@ -146,6 +146,7 @@ static const struct model_layout e5_layout = {
  * type
  */
 #define BOXES(min, max)		.boxes = { (min), (max) }
+#define BOXES_NUMBERED(min, max)	.boxes = { (min), (max), .numbered = true }
 #define BOXES_AS(min, max, other)	.boxes = { (min), (max), .as = (other) }
 
 /* Tables of a box type. WAVES(box), the table of events, is the generation's. */

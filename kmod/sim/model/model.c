@@ -346,7 +346,7 @@ static void full_name(char *text, const struct model_box *b, const char *reg)
 
 	for (s = b->type->name; *s; s++)
 		*text++ = *s;
-	if (b->type->boxes.most > 1) {
+	if (b->type->boxes.most > 1 || b->type->boxes.numbered) {
 		*text++ = '_';
 		if (b->index >= 10)
 			*text++ = '0' + b->index / 10;

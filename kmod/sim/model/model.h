@@ -27,11 +27,12 @@
  * @least: smallest number
  * @most: largest number, which is the default
  * @ends: the number is either @least or @most, by the die
+ * @numbered: a single box has a number in its name, as other processors have more of them
  * @as: the box type that a package has as many boxes of; NULL: none
  */
 struct model_limits {
 	u8 least, most;
-	bool ends;
+	bool ends, numbered;
 	const char *as;
 };
 

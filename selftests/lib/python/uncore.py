@@ -203,7 +203,8 @@ def boxes():
 
 def most_sockets():
     """How many of the two sockets of most test machines this generation has."""
-    return int(catalogue("boxes").get("Sockets", "2"))
+    with open(os.path.join(TOP, "events", GENERATION, "boxes.json"), encoding="utf-8") as file:
+        return int(json.load(file).get("Sockets", "2"))
 
 
 def space(box_type):

@@ -71,7 +71,7 @@ model_type type(const char* name, const u32* memory, u32 most, const model_reg (
                 const model_wave (&waves)[W]) {
   model_type t{};
   t.name = name;
-  t.boxes = {1, static_cast<u8>(most), false, nullptr};
+  t.boxes = {1, static_cast<u8>(most), false, false, nullptr};
   t.memory = memory;
   t.layout = &kLayout;
   t.counters = 2;

@@ -92,7 +92,7 @@ const model_reg kFreeRegs[] = {free_running(0xa45, 0, 0x20, false, 0),
 model_type type(const char* name, bool pci, std::span<const model_reg> regs) {
   model_type t{};
   t.name = name;
-  t.boxes = {1, 1, false, nullptr};
+  t.boxes = {1, 1, false, false, nullptr};
   t.pci = pci;
   t.layout = pci ? &kLayout : &kStackLayout;
   t.counters = 1;
@@ -108,7 +108,7 @@ model_type type(const char* name, bool pci, std::span<const model_reg> regs) {
 
 model_type free_type() {
   model_type t = type("io_free_running", false, kFreeRegs);
-  t.boxes = {1, 3, false, nullptr};
+  t.boxes = {1, 3, false, false, nullptr};
   t.counters = 0;
   t.last = 0xb2f;
   t.waves = kFreeWaves;

@@ -224,7 +224,7 @@ double metric_sets::needed_seconds() const
 	const double slice = slices > 0 ? seconds() / slices : 0;
 
 	return double(sets_.size()) *
-	       std::max(4 * double_seconds(first_slice_).count(), 2 * slice);
+	       std::max({4 * double_seconds(first_slice_).count(), 2 * slice, 0.05});
 }
 
 bool metric_sets::is_complete() const
