@@ -33,10 +33,10 @@ transactions="
 	box=cha_1 event=0x34 umask=0x1fffff tid=0x11 count=7
 "
 
-# Box types of which a tool selects other events, with larger increments: PCM counts
-# persistent memory in M2Ms, and reads and writes in channels. Their largest increment is in no
-# source for Ice Lake, so their waves have increments of up to 255.
-reselected="imc m2m"
+# Box types of which a tool selects other events, with larger increments: PCM counts requests
+# of devices in CHAs, persistent memory in M2Ms, and reads and writes in channels. Their largest
+# increment is in no source for Ice Lake, so their waves have increments of up to 255.
+reselected="cha imc m2m"
 
 # Events of LIKWID that leave other register values than the events above need
 likwid_plain=UNCORE_CLOCKTICKS:UBOXFIX,CBOX_CLOCKTICKS:CBOX0C0,CBOX_CLOCKTICKS:CBOX1C1
