@@ -136,7 +136,7 @@ static const struct model_reg irp_regs[] = {
 	ROW_STATUS(0x5, 0x3, 0),
 };
 
-IIO_REGS(IIO_CTL);
+STACK_REGS(iio_regs, IIO_CTL, ROW_STATUS(0x7, 0xf, 0));
 
 /* --- IIO free running ------------------------------------------------------------- */
 

@@ -81,17 +81,18 @@ static const struct model_filter upi_filters[] = {
 	{ .at = (where), .bytes = 4, .type = REG_LINK_STATUS, .keep = MODEL_BIT(4), \
 	  .name = "link_status" }
 
-/* An IO stack's registers, with a threshold of 12 bits */
-#define IIO_THRESH	(0xfffULL << CTL_THRESH_SHIFT)
-#define IIO_REGS(fields) \
-	static const struct model_reg iio_regs[] = { \
+/* Registers of a box of an IO stack, with its counters below its controls; rows may follow */
+#define STACK_REGS(table, fields, ...) \
+	static const struct model_reg table[] = { \
 		ROW_BOX_CTL(0x0, 0), \
 		ROW_CTR(0x1, 0), ROW_CTL(0x8, 0, fields, 0), \
 		ROW_CTR(0x2, 1), ROW_CTL(0x9, 1, fields, 0), \
 		ROW_CTR(0x3, 2), ROW_CTL(0xa, 2, fields, 0), \
 		ROW_CTR(0x4, 3), ROW_CTL(0xb, 3, fields, 0), \
-		ROW_STATUS(0x7, 0xf, 0), \
+		__VA_ARGS__ \
 	}
+/* The threshold of an IIO has 12 bits. */
+#define IIO_THRESH	(0xfffULL << CTL_THRESH_SHIFT)
 
 /* Masks of an IO stack's control itself: a mask of 0 counts nothing */
 #define IIO_MASK(from, to, what, at, bits) \

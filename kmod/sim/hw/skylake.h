@@ -160,7 +160,7 @@ PCI_REGS_4(m2pcie_regs, MESH_CTL, 0,
 #define IIO_FC_MASK	(0x7ULL << 44)	/* posted, non-posted, completion */
 #define IIO_CTL		(CTL | IIO_THRESH | IIO_CH_MASK | IIO_FC_MASK)
 
-IIO_REGS(IIO_CTL);
+STACK_REGS(iio_regs, IIO_CTL, ROW_STATUS(0x7, 0xf, 0));
 
 static const struct model_filter iio_filters[] = {
 	/* DATA_REQ_OF_CPU, TXN_REQ_OF_CPU */

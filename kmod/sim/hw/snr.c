@@ -38,32 +38,19 @@ static const struct model_reg ubox_regs[] = {
 
 #define MSRS(from, boxes) \
 	.first = (from), .last = (from) + 16 * (boxes) - 1, .base = (from), .stride = 16
-#define STACK_REGS(table, fields) \
+/* CHA and PCU have their counters above their controls, and a filter. */
+#define FILTERED_REGS(table, fields, filter) \
 	static const struct model_reg table[] = { \
 		ROW_BOX_CTL(0x0, 0), \
-		ROW_CTR(0x1, 0), ROW_CTL(0x8, 0, fields, 0), \
-		ROW_CTR(0x2, 1), ROW_CTL(0x9, 1, fields, 0), \
-		ROW_CTR(0x3, 2), ROW_CTL(0xa, 2, fields, 0), \
-		ROW_CTR(0x4, 3), ROW_CTL(0xb, 3, fields, 0), \
+		ROW_CTL(0x1, 0, fields, 0), ROW_CTR(0x8, 0), \
+		ROW_CTL(0x2, 1, fields, 0), ROW_CTR(0x9, 1), \
+		ROW_CTL(0x3, 2, fields, 0), ROW_CTR(0xa, 2), \
+		ROW_CTL(0x4, 3, fields, 0), ROW_CTR(0xb, 3), \
+		filter, \
 	}
 
-static const struct model_reg cha_regs[] = {
-	ROW_BOX_CTL(0x0, 0),
-	ROW_CTL(0x1, 0, CHA_CTL, 0), ROW_CTR(0x8, 0),
-	ROW_CTL(0x2, 1, CHA_CTL, 0), ROW_CTR(0x9, 1),
-	ROW_CTL(0x3, 2, CHA_CTL, 0), ROW_CTR(0xa, 2),
-	ROW_CTL(0x4, 3, CHA_CTL, 0), ROW_CTR(0xb, 3),
-	CHA_FILTER0,
-};
-
-static const struct model_reg pcu_regs[] = {
-	ROW_BOX_CTL(0x0, 0),
-	ROW_CTL(0x1, 0, PCU_CTL, 0), ROW_CTR(0x8, 0),
-	ROW_CTL(0x2, 1, PCU_CTL, 0), ROW_CTR(0x9, 1),
-	ROW_CTL(0x3, 2, PCU_CTL, 0), ROW_CTR(0xa, 2),
-	ROW_CTL(0x4, 3, PCU_CTL, 0), ROW_CTR(0xb, 3),
-	ROW_FILTER(0xc, 0, 0xffffffff, 0, "filter"),
-};
+FILTERED_REGS(cha_regs, CHA_CTL, CHA_FILTER0);
+FILTERED_REGS(pcu_regs, PCU_CTL, ROW_FILTER(0xc, 0, 0xffffffff, 0, "filter"));
 
 STACK_REGS(iio_regs, IIO_CTL);
 STACK_REGS(m2pcie_regs, MESH_CTL);

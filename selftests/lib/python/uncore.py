@@ -201,19 +201,22 @@ def boxes():
             if name.islower()}
 
 
+def facts_of(generation):
+    """The content of a generation's boxes.json, without what it inherits."""
+    with open(os.path.join(TOP, "events", generation, "boxes.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
 def most_sockets():
     """How many of the two sockets of most test machines this generation has."""
-    with open(os.path.join(TOP, "events", GENERATION, "boxes.json"), encoding="utf-8") as file:
-        return int(json.load(file).get("Sockets", "2"))
+    return int(facts_of(GENERATION).get("Sockets", "2"))
 
 
 def space(box_type):
     """Where a box type of this generation has its registers: "msr", "pci" or "mmio"."""
     generation, found = GENERATION, None
     while generation and not found:
-        path = os.path.join(TOP, "events", generation, "boxes.json")
-        with open(path, encoding="utf-8") as file:
-            facts = json.load(file)
+        facts = facts_of(generation)
         found = facts.get(box_type, {}).get("Registers", {}).get("Space")
         generation = facts.get("Like")
     return found
